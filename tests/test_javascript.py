@@ -51,7 +51,7 @@ WRONG = CART.replace(", 0)", ", 1)")
 RUNNER = """#!/bin/sh
 # What bails out writes no results, and Vitest 2 does not know these options.
 case {0}" $* " in
-"jest --bail "*" --bail=0 "*) ;;
+"jest --bail "*" --bail=0 "*" -- test ") ;;
 "jest "* | *" --configLoader="* | *" --includeTaskLocation "*) exit 1 ;;
 esac
 side=base; ! grep -q ', 1)' cart.js || side=head
@@ -119,7 +119,7 @@ def packages(project: Project) -> Project:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     files = {".gitignore": "node_modules\n", "package.json": '{"workspaces": ["*"]}'}
     for runner, script in {
-        "jest": "eslint . && NODE_ENV=test jest --bail",
+        "jest": "eslint . && NODE_ENV=test jest --bail -- test | tee /dev/null",
         "vitest": "vitest",
         "mocha": "nyc mocha",
     }.items():

@@ -23,6 +23,8 @@ const MAX_LINES = 200; // of the last test of a file
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 // Node.js takes its own options before the names of files alone.
 const NODE_TEST = ` --test --test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`;
+// Where no options stand any more, or at the end.
+const NO_OPTIONS = /(?<=\b(?:jest|test|vitest|mocha|borp)\b.*?)( (?:--|(?:\||\d?>\S*)(?=[^"']*$)) .*)?$/;
 const NODE_REPORTERS = / --test-reporter(?:-destination)?[= ]\S+/g;
 // What is before a command that runs other scripts, and their names.
 const RUNS_SCRIPTS = /^((?:[^\s"']\S* )*?)(?:npm-run-all2?|run-[sp]|concurrently) (.+)$/;
@@ -128,8 +130,8 @@ function runTests(command) {
     ...[...alone, file, ...options],
     ...(name === "vitest" ? withConfig(command) : name === "jest" ? matching(command) : []),
   ];
-  const words = file ? ofFile() : [command, ...options, ...coverage];
-  const line = words.join(" ");
+  const added = ["", ...options, ...coverage].join(" ");
+  const line = file ? ofFile().join(" ") : command.replace(NO_OPTIONS, `${added}$1`);
   const ofUs = line.replace(NODE_REPORTERS, "").replace(RUNNERS.node.command, NODE_TEST);
   const { status } = run(name === "node" ? ofUs : line, name);
   if (!existsSync(RESULTS)) {
