@@ -493,6 +493,8 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
         (read_tests, "Validation Error:\n\n  No preset x.\n\n  Docs\n", r"^No preset x\.$"),
         (read_tests, "a.js:1\nx = {\n    \n\nSyntaxError: Unexpected end\n    at f\n",
          "^a.js:1 x = { SyntaxError: Unexpected end$"),
+        (read_tests, '● Unrecognized:\n\n  Unrecognized option "x".\n  See\n\n  jest.io\n',
+         '^Unrecognized option "x".$'),
         (read_tests, "No tests found, so\nPattern: - 0 matches\n", "^No tests found, so$"),
         (read_eslint, "Oops! :(\n\nESLint: 9.1\n\na.js:12\nx\n\nSyntaxError: Bad\n    at f\n",
          "^a.js:12 x SyntaxError: Bad$"),

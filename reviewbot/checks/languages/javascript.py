@@ -32,6 +32,7 @@ CRASH = re.compile(rb"(?m)^(?:ESLint: \S+\s+|Error: )(\S+:\d+\n(?:.*\n){,4}?\w*E
 # Above its stack; with the place and the line that stand above an error of syntax.
 ERROR = re.compile(
     rb"(?m)(?:^(?!node:)\S+:\d+\n(?:.*\n){,4}?)?\b\w{,60}Error\b.{,300}?:\s*.*|^No test.* found.*"
+    rb"|Unrecognized option .*"
 )
 LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
 # Of no file; or of a configuration that cannot be read, or extends one that is missing.
