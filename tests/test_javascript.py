@@ -91,6 +91,12 @@ for (const [name, tests] of Object.entries({ pass: passes, fail: failures, pendi
 }
 runner.emit("end");
 """
+BORP = """#!/bin/sh
+# With --coverage, it would measure by itself.
+[ "$1" != --coverage ] || exit 1
+to=${2#--reporter=}
+exec node --test --test-reporter="${to%:*}" --test-reporter-destination="${to#*:}" "$1"
+"""
 TSC = """#!/bin/sh
 [ "$*" = "--build --pretty false --listFiles" ] || exit 2
 ! grep -q '"' src/a.ts || echo "src/a.ts(1,14): error TS2322: Type 'string' is not a number."
@@ -249,11 +255,13 @@ def test_the_runner_of_node(package: Project) -> None:
 def test_each_command_of_a_script_runs(project: Project) -> None:
     """One that fails counts, although another one passes the same test; so do lines of each."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    commands = ("N=1 npm run -s both", "node --test --test-reporter=dot test/cart.test.js", "mocha")
+    file = "test/cart.test.js"
+    commands = [f"node --test --test-reporter=dot {file}", f"borp --coverage {file}", "mocha"]
+    add_tool(project, "", "borp", BORP)
     scripts = {
-        "test": " && ".join(commands),
+        "test": " && ".join(["N=1 npm run -s both", *commands]),
         "both": "npm-run-all lint 'one:*'",
-        "one:cart": "npm run one -- test/cart.test.js",
+        "one:cart": f"npm run one -- {file}",
         "one": "NODE_OPTIONS=--no-warnings node --test",
         "preone:made": "npm run build",
         "build": "node make.js",
@@ -263,6 +271,7 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
     made += ' test("last", cart.last);'
     last = "export const last = () => 1;\n"
     files = PACKAGE | {
+        ".gitignore": "node_modules\n",
         "package.json": json.dumps({"type": "module", "scripts": scripts}),
         "make.js": f"import fs from 'fs';\nfs.writeFileSync('test/made.test.js', '{made}');\n",
     }

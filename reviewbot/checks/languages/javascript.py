@@ -15,7 +15,7 @@ RUN = ("sh", "/reviewbot/reviewbot_npm.sh")
 PROBES = ("npm.sh", "npm.mjs", "npm_reporter.mjs", "mocha.cjs", "vitest.mjs")
 # A script that runs tests, itself or by one before or after it, with one of the runners that the
 # program knows, or another.
-TEXT = r'"\s*:\s*"(?:[^"\\]|\\.)*?'
+TEXT = r'"\s*:\s*"(?:[^"\\]|\\.){,2000}?'
 TESTS = rf'"(?:test|unit)[\w:.-]*{TEXT}'
 RUNNER = (
     r"(?:\b(?:jest|react-scripts test|vitest|mocha"

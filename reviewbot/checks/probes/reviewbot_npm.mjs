@@ -74,6 +74,7 @@ const RUNNERS = {
   },
   node: {
     command: / --test(?= |$)/,
+    without: NODE_REPORTERS,
     file: ["--test"],
     isMeasuredByNode: true,
     needs: optionsIn(OF_NODE, EXPERIMENTS),
@@ -83,6 +84,7 @@ const RUNNERS = {
     command: /\bborp\b/,
     options: [`--reporter=${REPORTER}:${RESULTS}`],
     isMeasuredByNode: true,
+    without: / (?:--coverage|--check-coverage|-C)(?= |$)/g, // it would measure instead of us
     needs: optionsIn("-P|--post-compile", "-T|--no-typescript|--expose-gc"),
     read: ofNode,
   },
@@ -121,7 +123,7 @@ for (const step of new Set(file ? [command] : steps.slice(0, last + 1))) {
 /** Run a command of tests, or those in `file`, and write what came of all so far. */
 function runTests(command) {
   const name = runnerOf(command);
-  const { options = [], coverage = [], file: alone = [], read } = RUNNERS[name];
+  const { options = [], coverage = [], without = "", file: alone = [], read } = RUNNERS[name];
   for (const each of [RESULTS, ERRORS, COVERAGE, V8_COVERAGE]) {
     rmSync(each, { recursive: true, force: true });
   }
@@ -131,9 +133,9 @@ function runTests(command) {
     ...(name === "vitest" ? withConfig(command) : name === "jest" ? matching(command) : []),
   ];
   const added = ["", ...options, ...coverage].join(" ");
-  const line = file ? ofFile().join(" ") : command.replace(NO_OPTIONS, `${added}$1`);
-  const ofUs = line.replace(NODE_REPORTERS, "").replace(RUNNERS.node.command, NODE_TEST);
-  const { status } = run(name === "node" ? ofUs : line, name);
+  const left = command.replace(without, "");
+  const line = file ? ofFile().join(" ") : left.replace(NO_OPTIONS, `${added}$1`);
+  const { status } = run(name === "node" ? line.replace(/ --test(?= |$)/, NODE_TEST) : line, name);
   if (!existsSync(RESULTS)) {
     if (!outcomes.size) process.exit(status === 127 ? 127 : 1);
     problem ||= `left no results: ${command}`;
