@@ -24,7 +24,8 @@ const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 // Node.js takes its own options before the names of files alone.
 const NODE_TEST = ` --test --test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`;
 // Where no options stand any more, or at the end.
-const NO_OPTIONS = /(?<=\b(?:jest|test|vitest|mocha|borp)\b.*?)( (?:--|(?:\||\d?>\S*)(?=[^"']*$)) .*)?$/;
+const NO_OPTIONS =
+  /(?<=\b(?:jest|test|vitest|mocha|borp)\b.*?)( (?:--|(?:\||\d?>\S*)(?=[^"']*$)) .*)?$/;
 const NODE_REPORTERS = / --test-reporter(?:-destination)?[= ]\S+/g;
 // What is before a command that runs other scripts, and their names.
 const RUNS_SCRIPTS = /^((?:[^\s"']\S* )*?)(?:npm-run-all2?|run-[sp]|concurrently) (.+)$/;
@@ -37,7 +38,7 @@ const VITEST = parseFloat(manifestOf("vitest")?.version); // a number such as 3.
 const OF_NODE = "-r|--require|--import|--loader|--experimental-loader|--conditions";
 const EXPERIMENTS = "--experimental-[\\w-]+";
 // By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same. `needs`
-// are the options of a script that say how tests are read: a file that runs alone gets them as well.
+// are options of a script that say how tests are read: a file that runs alone gets them as well.
 const RUNNERS = {
   jest: {
     command: /\bjest\b|\breact-scripts test\b/,
