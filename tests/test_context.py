@@ -330,10 +330,10 @@ def test_versions_that_the_project_works_with_are_those_of_the_base(project: Pro
     assert brief.versions == (
         'pyproject.toml: requires-python = ">=3.9"',
         'core/Cargo.toml: edition = "2021", rust-version = "1.63"',
-        "go/go.mod: go 1.21",
+        "go/go.mod: module m, go 1.21",
         'web/package.json: "node": ">=18"',
     )
-    assert '- "go/go.mod: go 1.21"\n' in shared_prefix(brief)
+    assert '- "go/go.mod: module m, go 1.21"\n' in shared_prefix(brief)
 
 
 def test_instructions_are_those_of_the_base(project: Project) -> None:

@@ -54,12 +54,12 @@ USES = re.compile(
     r"""(?m)"(@?[\w./-]+)"\s*:\s*"(?:workspace:|[*^~<>=v\d])"""
     r"""|^"?([\w.-]+)"?\s*=\s*\{\s*workspace\s*=\s*true|(?<![\w.])((?:\.\./)+[\w./@-]+)"""
 )
-# Lines that say with which versions of a language a project works.
+# Lines that say with which versions of a language a project works, and how Go imports it.
 VERSIONS = {
     "pyproject.toml": re.compile(r"^requires-python\s*=.*", re.MULTILINE),
     "setup.cfg": re.compile(r"^python_requires\s*=.*", re.MULTILINE),
     "setup.py": re.compile(r"python_requires\s*=\s*(['\"]).*?\1"),
-    "go.mod": re.compile(r"^go \d.*", re.MULTILINE),
+    "go.mod": re.compile(r"^(?:module \S+|go \d.*)", re.MULTILINE),
     "package.json": re.compile(r'"node"\s*:\s*".*?"'),
     "Cargo.toml": re.compile(r"^(?:rust-version|edition)\s*=.*", re.MULTILINE),
 }
