@@ -77,7 +77,7 @@ const message = `[vitest-pool]: Failed to start it: worker for test files ${file
 const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
 new Reporter().onFinished([], [error, { message }]);
 """
-# What Mocha tells a reporter.
+# Gives a reporter of Mocha the events of a recorded report.
 EVENTS = """const { EventEmitter } = require("node:events");
 const [, , reporter, report] = process.argv;
 const text = require("node:fs").readFileSync(report, "utf8").replaceAll("/project", process.cwd());

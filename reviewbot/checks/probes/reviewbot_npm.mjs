@@ -139,7 +139,7 @@ function runTests(command) {
   const { status } = run(name === "node" ? line.replace(/ --test(?= |$)/, NODE_TEST) : line, name);
   if (!existsSync(RESULTS)) {
     if (!outcomes.size) process.exit(status === 127 ? 127 : 1);
-    problem ||= `left no results: ${command}`;
+    problem ||= `left no results: ${command}`.slice(0, 200);
     return write();
   }
   const results = readFileSync(RESULTS, "utf8");
