@@ -540,7 +540,7 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     untidy.push(OTHER, "Fix b, add c")
     other = untidy.head_sha
     assert [*findings(jobs.push(untidy, autofix="commit"))] == ["F2"]
-    assert "was changed since in all files." in jobs.ask(untidy, "/debate undo")
+    assert "were changed since: they are left." in jobs.ask(untidy, "/debate undo")
     assert reactions(untidy, "/debate undo") == {"eyes", "confused"}
     assert untidy.head_sha == other
 
@@ -559,6 +559,14 @@ def test_autofix_ends_after_an_undo(jobs: Jobs, untidy: Pull) -> None:
     head = untidy.head_sha
     assert "the fix of F2 was taken back." in jobs.push(untidy, autofix="commit").log
     assert untidy.head_sha == head
+
+
+def test_a_fix_is_taken_back_from_a_branch_that_was_rewritten(jobs: Jobs, untidy: Pull) -> None:
+    jobs.push(untidy, "opened", autofix="commit")
+    untidy.force_push({"b.py": untidy.repository.text(untidy.head_sha, "b.py")})
+    jobs.push(untidy, autofix="commit")
+    assert "The fix of F1 is taken back by" in jobs.ask(untidy, "/debate undo")
+    assert untidy.repository.text(untidy.head_sha, "b.py") == UNTIDY
 
 
 def test_autofix_writes_nothing_once_its_pull_request_is_closed(jobs: Jobs, untidy: Pull) -> None:

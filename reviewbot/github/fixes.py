@@ -236,10 +236,10 @@ def undo(run: Run, change: Change, _: Command) -> Answer:
     else:
         check_branch(run)
         last = fixes[-1]
+        steps.fetch(run.job, last.commit)  # a branch that was rewritten does not have it
         files, touched = asyncio.run(_before(run, last.commit))
         if not files:
-            id = last.commit[:10]
-            raise UsageError(f"Nothing is taken back: {id} was changed since in all files.")
+            raise UsageError(f"All files of {last.commit[:10]} were changed since: they are left.")
         names = ", ".join(last.findings)
         headline = f"Take back the fix of {names}"
         body = f"Reviewbot-Undo: {last.commit}{COMMAND}{run.job.event.asked_by}"
