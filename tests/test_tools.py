@@ -159,6 +159,9 @@ def test_what_a_model_writes_breaks_nothing(shop: Shop) -> None:
     calls = ("{broken", '{"path":' + "[" * 100_000, "", "[]", '{"path": "\\ud800"}')
     results = use(shop, *(("read_file", call) for call in calls))
     assert all(result.startswith(READ) for result in results)
+    (unknown,) = use(shop, ("read_file", {"path": "shop/work.py", "first": 7, "last": 8}))
+    assert unknown.startswith(READ)
+    assert unknown.endswith("; it takes path, side, start, end")
     known = "there is no tool rm; there are read_file, search, list_directory"
     assert use(shop, ("rm", {})) == [known]
 

@@ -45,7 +45,7 @@ def _arguments_of(tool: Callable[..., Awaitable[str]]) -> type[Struct]:
     _, *given = inspect.signature(tool, eval_str=True).parameters.values()
     defaults = [msgspec.NODEFAULT if p.default is p.empty else p.default for p in given]
     fields = [(p.name, p.annotation, d) for p, d in zip(given, defaults, strict=True)]
-    return msgspec.defstruct("Arguments", fields, kw_only=True)
+    return msgspec.defstruct("Arguments", fields, kw_only=True, forbid_unknown_fields=True)
 
 
 class ToolBox:
@@ -65,6 +65,7 @@ class ToolBox:
         commands, address = context.settings.commands, context.settings.database
         database = address and placeholders_of(address)
         needs = {"execute_command": commands and may_execute, "query_database": database}
+        words = {"commands": ", ".join(commands), "database": database}
         self.context, self.may_execute, self.steps = context, may_execute, steps
         self._table = {**TOOLS, **(more or {})}
         self._arguments = {
@@ -75,9 +76,7 @@ class ToolBox:
         self.tools = tuple(
             Tool(
                 name=name,
-                description=self._table[name][1].format(
-                    commands=", ".join(commands), database=database
-                ),
+                description=self._table[name][1].format(**words),
                 # Without the reference that `msgspec.json.schema` has at its root.
                 parameters=msgspec.json.schema_components([arguments])[1]["Arguments"],
             )
@@ -107,7 +106,8 @@ class ToolBox:
             given = {name: value for name, value in given.items() if value is not None}
             arguments = msgspec.convert(given, type_, strict=False)
         except (ValueError, RecursionError) as error:
-            return shown(f"{call.name} cannot read its arguments: {error}")
+            takes = ", ".join(type_.__struct_fields__)
+            return shown(f"{call.name} cannot read its arguments: {error}; it takes {takes}")
         try:
             return shown(await self._table[call.name][0](self.context, **asdict(arguments)))
         except GitError as error:
