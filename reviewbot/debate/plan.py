@@ -150,9 +150,8 @@ async def delegate(
         capacity = pace.readable(SHARE * seconds)
         tokens = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
         sizes = Counter[str]()
-        for brief in mine:
-            for passage in brief.passages:
-                sizes[passage.path] += sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
+        for passage in (passage for brief in mine for passage in brief.passages):
+            sizes[passage.path] += sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
         chosen = list(sizes)
         if tokens > capacity:
             chosen, tokens = [], 0
