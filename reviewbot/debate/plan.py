@@ -205,15 +205,8 @@ async def _choose(
 ) -> list[str]:
     """Paths in the order in which they are given; without a choice, the smallest come first."""
     rest = sorted(sizes, key=lambda path: (sizes[path], path))
-    text = prompts.render(
-        "delegation",
-        who=f"{panelist.provider}:{panelist.model}",
-        lens=panelist.lens,
-        pace=pace,
-        seconds=round(pace.seconds(capacity)),
-        capacity=capacity,
-        sizes=sizes,
-    )
+    numbers = {"pace": pace, "capacity": capacity, "sizes": sizes}
+    text = prompts.render("delegation", panelist=panelist, **numbers)
     short = replace(brief, passages=(), background=(), callers=(), results=(), omissions={})
     questions = [Question(m.name, f"delegation/{panelist.name}", text, short) for m in strong[:1]]
     # Without an answer, nothing is missing in the review.
