@@ -33,7 +33,7 @@ from reviewbot.proofs.proof import Proof, Reproduction
 from reviewbot.reports import FORMATS, render
 from reviewbot.reports.markdown import MAX_BYTES
 from reviewbot.reports.sarif import LEVELS, SECURITY
-from reviewbot.reports.text import COLORS
+from reviewbot.reports.text import COLORS, explanation
 from reviewbot.reports.words import Style
 from reviewbot.severity import RANK
 from reviewbot.text.hidden import find_hidden
@@ -407,6 +407,21 @@ def test_verbose_text_has_the_debate() -> None:
         assert words in shown
         assert words not in brief
     assert "1 recorded finding is not reported." in brief
+
+
+def test_verbose_text_says_what_a_test_did_that_shows_nothing_and_one_of_what_is_new() -> None:
+    proof = PROVEN.proof
+    assert proof is not None
+    vain = replace(proof, base="fails", result="inconclusive")
+    new = replace(proof, base="errors", result="only_at_head")
+    for found, words in (
+        ({"attempt": vain}, "fails before the change and fails with it, so it shows nothing."),
+        ({"proof": new}, "uses what does not exist before the change and fails with it."),
+    ):
+        shown = explanation(replace(QUESTION, **found), Style(width=120))
+        assert f"critic's test {words}" in shown
+        assert "E       assert 150.0 == 50" in shown
+        assert "assert total([100], 0.5) == 50" in shown
 
 
 def test_only_the_last_position_of_a_panelist_is_dissent() -> None:

@@ -37,7 +37,7 @@ class Calls(Struct, frozen=True):
 NOT_CALLED = Calls(problem="it was not called")
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class Comparison(Struct, frozen=True):
     """A function on two trees, with the shortest call that differs, or why none was compared."""
 
     function: str
@@ -77,9 +77,7 @@ async def compare_behaviour(
             old, new = min(different, key=lambda pair: (not pair[0].value, len(pair[0].arguments)))
             words = f"{shown}{old.arguments} {old.outcome} before, and {new.outcome} now"
             call = old
-        compared.append(
-            Comparison(function=name, words=words, count=count, before=call, problem=problem)
-        )
+        compared.append(Comparison(name, words, count, call, problem))
     return tuple(compared)
 
 
