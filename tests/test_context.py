@@ -320,8 +320,10 @@ def test_versions_that_the_project_works_with_are_those_of_the_base(project: Pro
     files = {
         "pyproject.toml": '[project]\nrequires-python = ">=3.9"\n',
         "go/go.mod": "module m\n\ngo 1.21\n",
-        "web/package.json": '{"engines": {"node": ">=18"}}\n',
-        "core/Cargo.toml": '[package]\nedition = "2021"\nrust-version = "1.63"\n',
+        "web/package.json": '{"type": "module", "repository": {"type": "git"},\n'
+        '"scripts": {"test": "jest -t \\"a\\""}, "engines": {"node": ">=18"}}\n',
+        "core/Cargo.toml": '[package]\nname = "shop"\nedition = "2021"\nrust-version = "1.63"\n'
+        '\n[features]\ndefault = ["std"]\nstd = []\n\n[dependencies]\nserde = "1"\n',
         "vendor/x/setup.py": 'setup(python_requires=">=2.7")\n',
     }
     project.commit("Start", files)
@@ -329,9 +331,10 @@ def test_versions_that_the_project_works_with_are_those_of_the_base(project: Pro
     (brief,) = briefs_of(project)
     assert brief.versions == (
         'pyproject.toml: requires-python = ">=3.9"',
-        'core/Cargo.toml: edition = "2021", rust-version = "1.63"',
+        'core/Cargo.toml: name = "shop", edition = "2021", rust-version = "1.63",'
+        ' [features] default = ["std"] std = []',
         "go/go.mod: module m, go 1.21",
-        'web/package.json: "node": ">=18"',
+        'web/package.json: "type": "module", "test": "jest -t \\"a\\"", "node": ">=18"',
     )
     assert '- "go/go.mod: module m, go 1.21"\n' in shared_prefix(brief)
 

@@ -54,16 +54,16 @@ USES = re.compile(
     r"""(?m)"(@?[\w./-]+)"\s*:\s*"(?:workspace:|[*^~<>=v\d])"""
     r"""|^"?([\w.-]+)"?\s*=\s*\{\s*workspace\s*=\s*true|(?<![\w.])((?:\.\./)+[\w./@-]+)"""
 )
-# Lines that say with which versions of a language a project works, and how Go imports it.
+# What says with which versions of a language a project works, how it is imported and tested.
 VERSIONS = {
     "pyproject.toml": re.compile(r"^requires-python\s*=.*", re.MULTILINE),
     "setup.cfg": re.compile(r"^python_requires\s*=.*", re.MULTILINE),
     "setup.py": re.compile(r"python_requires\s*=\s*(['\"]).*?\1"),
     "go.mod": re.compile(r"^(?:module \S+|go \d.*)", re.MULTILINE),
-    "package.json": re.compile(r'"node"\s*:\s*".*?"'),
-    "Cargo.toml": re.compile(r"^(?:rust-version|edition)\s*=.*", re.MULTILINE),
+    "package.json": re.compile(r'"(?:node|test)"\s*:\s*"(?:[^"\\]|\\.)*"|"type"\s*:\s*"module"'),
+    "Cargo.toml": re.compile(r"(?m)^(name|edition|rust-version)\s*=.*|^\[features](?:\n(?!\[).*)*"),
 }
-MAX_VERSIONS, MAX_VERSION = 5, 100  # lines; characters of one
+MAX_VERSIONS, MAX_VERSION = 5, 200  # lines; characters of one
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = {"benchmarks", "conftest", "doc", "docs", "examples", "fuzz", "noxfile", "scripts"}
 NOT_IMPORTED |= {"setup", "tools"}
@@ -128,7 +128,7 @@ class Project(Struct, frozen=True, kw_only=True):
                 and classify(path) != "vendored"
                 and (found := [match[0] for match in line.finditer(self.base_texts[path])])
             ):
-                rows.append(f"{path}: {', '.join(found).strip()[:MAX_VERSION]}")
+                rows.append(f"{path}: {' '.join(', '.join(found).split())[:MAX_VERSION]}")
         return tuple(rows[:MAX_VERSIONS])
 
     def config_of(self, check: Check) -> str | None:
