@@ -150,6 +150,71 @@ def test_what_a_change_uses_is_shown_with_it(project: Project) -> None:
     assert background == set(used.split("|"))
 
 
+GO = """package shop
+
+import "time"
+
+const (
+	// Limit is in cents.
+	Limit = 100
+	Other = 2
+)
+
+var (
+	rates map[string]int
+	cache = map[string]int{}
+)
+
+type Order struct {
+	Price int
+	Count int
+}
+
+type Unused struct {
+	Price int
+}
+
+func other() {
+	const Hidden = 1
+	var Price, Limited = 1, Hidden
+}
+
+func (o Order) total() int {
+	return o.Price
+}
+"""
+RUST = """pub const LIMIT: u32 = 1;
+
+struct Order {
+    price: u32,
+}
+
+enum Unused {
+    A,
+}
+
+fn total() -> u32 {
+    1
+}
+"""
+
+
+def test_types_and_constants_that_a_change_uses_are_shown_with_it(project: Project) -> None:
+    new = {
+        "shop.go": GO.replace("return o.Price", "return Limit*rates[Hidden] + Order{}.Price"),
+        "shop.rs": RUST.replace("    1\n", "    Order { price: LIMIT }.price\n"),
+    }
+    brief = changed_to(project, {"shop.go": GO, "shop.rs": RUST}, new)
+    for path, used in (
+        ("shop.go", "// Limit is in cents.|Limit = 100|rates map[string]int|type Order struct {|"),
+        ("shop.rs", "pub const LIMIT: u32 = 1;|struct Order {|"),
+    ):
+        parts = (part.head.values() for part in brief.background if part.path == path)
+        shown = "|".join(line.strip() for lines in parts for line in lines)
+        fields = "Price int|Count int|}" if path == "shop.go" else "price: u32,|}"
+        assert shown == f"{used}{fields}"
+
+
 def test_of_a_long_function_twenty_lines_around_a_change_are_shown(project: Project) -> None:
     text = f"class A:\n    def f(\n        self,\n    ):\n{filler(200, ' ' * 8)}        return 1\n"
     brief = edited(project, "a.py", text, "step_100 = 100", "step_100 = 0")

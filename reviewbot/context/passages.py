@@ -26,8 +26,9 @@ MAX_USED = 30  # lines: a function or constant that a changed line names is show
 SHORTEST_NAME = 4  # of what is looked for; shorter names are those of much else
 WORD = re.compile(r"\b(?!(?:import|from|as|use|const|require|include)\b)[A-Za-z_]\w*")
 CALLED = re.compile(r"\b(\w+)\(")
-# A constant at the top of a file, and what follows on its first line.
-CONSTANT = re.compile(r"(?:(?:export|const|let|var|static) )*([A-Za-z_]\w*)\b[^=(]*=(?!=)")
+# A constant or a type at the top of a file, and what follows on its first line.
+CONSTANT = re.compile(r"(?:(?:export|pub|const|let|var|static) )*([A-Za-z_]\w*)\b[^=(]*=(?!=)")
+TYPE = re.compile(r"(?:(?:export|declare|pub) )*(?:type|struct|enum|interface) (\w+)")
 INNER = re.compile(r"[ \t)\]}]")
 NEAR = 2  # passages with at most so many lines between them are one
 MAX_HEAD = 5  # lines above and with the name of a function
@@ -36,7 +37,7 @@ MAX_CHANGED = 20_000  # lines: nobody wrote them
 # Of a file that is parsed: characters, and nodes. ast-grep finds the place of a node from the top:
 # 15,000 functions inside each other take 3 s.
 MAX_LENGTH, MAX_NODES = 400_000, 5_000
-# By language, kinds of nodes: functions; classes and what holds methods like one; imports. An
+# By language, kinds of nodes: functions; classes, other types, constants of Go; imports. An
 # unknown kind is an error, and so is an unknown language.
 KINDS = """
 python: function_definition | class_definition | import_statement import_from_statement
@@ -44,8 +45,8 @@ javascript: SCRIPT | class_declaration | import_statement lexical_declaration
 typescript: SCRIPT | class_declaration abstract_class_declaration interface_declaration | \
     import_statement
 tsx: SCRIPT | class_declaration abstract_class_declaration interface_declaration | import_statement
-go: function_declaration method_declaration | | import_declaration
-rust: function_item | impl_item trait_item | use_declaration
+go: function_declaration method_declaration | type_spec const_spec var_spec | import_declaration
+rust: function_item | impl_item trait_item struct_item enum_item | use_declaration
 java: method_declaration constructor_declaration | class_declaration interface_declaration \
     enum_declaration record_declaration | import_declaration
 c: function_definition | | preproc_include
@@ -281,8 +282,8 @@ def _background(
     """What changed lines belong to, and what is used where they are: numbers of lines at head.
 
     Imports; classes with their constructors, and their bases; heads of long functions; constants,
-    functions and classes that changed lines name. `used` are the lines that are shown, each with
-    whether it is changed.
+    types, functions and classes that changed lines name. `used` are the lines that are shown, each
+    with whether it is changed.
     """
     wanted: list[int] = []
     words = set(WORD.findall("\n".join(text for _, text in used)))
@@ -299,17 +300,15 @@ def _background(
     heads = {word for c in around for n in c.head for word in WORD.findall(texts[n - 1])}
     for class_ in (*around, *(c for c in outline.classes if c.name in heads)):
         wanted += class_.head
-        constructor = outline.constructor_of(class_)
-        if constructor and len(constructor.lines) <= MAX_CONSTRUCTOR:
-            wanted += constructor.lines
+        if (made := outline.constructor_of(class_)) and len(made.lines) <= MAX_CONSTRUCTOR:
+            wanted += made.lines
     wanted += (n for f in touched if len(f.lines) > MAX_FUNCTION for n in f.head)
     for number, text in enumerate(texts, 1):
-        if (constant := CONSTANT.match(text)) and constant[1] in named:
+        if (found := TYPE.match(text) or CONSTANT.match(text)) and found[1] in named:
             more = takewhile(INNER.match, texts[number : number + MAX_USED])
             wanted += range(number, number + 1 + sum(1 for _ in more))
-    for function in outline.functions:
-        if function.name in called:
-            wanted += function.lines if len(function.lines) <= MAX_USED else function.head
+    for function in (function for function in outline.functions if function.name in called):
+        wanted += function.lines if len(function.lines) <= MAX_USED else function.head
     wanted += (n for c in outline.classes if c.name in named for n in c.head)
     return set(wanted[:MAX_BACKGROUND])
 
@@ -362,9 +361,10 @@ def parse(path: str, text: str) -> Outline:
             blocks.append((_block(node, lines), node.kind() in classes))
     blocks.sort(key=lambda pair: (pair[0].start, -pair[0].end))
     found = tuple(block for block, is_class in blocks if not is_class)
+    outer = found if language == "go" else ()  # what a function declares is its own there
     return Outline(
         found,
-        tuple(block for block, is_class in blocks if is_class),
+        tuple(b for b, is_class in blocks if is_class and not innermost(outer, b.start)),
         tuple(span for span in sorted(imported) if not any(f.contains(span[0]) for f in found)),
     )
 
