@@ -446,6 +446,20 @@ def test_who_gave_no_usable_answer_is_asked_again_without_tools(shop: Shop) -> N
         assert ["response_format" in body for body in bodies] == [*[False] * len(words), True]
 
 
+def test_the_schema_has_the_kinds_of_reproductions_of_the_languages(tmp_path: Path) -> None:
+    for name, kinds in (("a.py", ("test", "benchmark")), ("a.go", ("test",))):
+        (tmp_path / name).mkdir()
+        project = Project(tmp_path / name)
+        project.commit("Before", {name: "1\n"})
+        project.commit("After", {name: "2\n"})
+        server = VendorServer([answer("Nothing."), answer('{"claims": []}')])
+        with server.running(), Repository(project.folder) as repository:
+            asyncio.run(review(TARGET, host_with(server, repository)))
+        schema = server.received[-1].body["response_format"]["json_schema"]["schema"]
+        said = json.dumps(schema["$defs"]["Reproduction"]["properties"]["kind"])
+        assert [kind for kind in ("test", "benchmark") if f'"{kind}"' in said] == [*kinds]
+
+
 @pytest.mark.parametrize("stops", [True, False])
 def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool) -> None:
     seen: list[str] = []

@@ -149,8 +149,7 @@ async def ask_intent(
     for question, answer in given:
         cited = citation_of(answer.intended or "")
         citation = cited if question.brief.states(cited) else None
-        said = Intention(panelist=question.panelist, citation=citation, reason=answer.reason)
-        intentions[answer.case].append(said)
+        intentions[answer.case].append(Intention(question.panelist, citation, answer.reason))
     return tuple(replace(case, intentions=tuple(intentions[case.id])) for case in cases)
 
 
@@ -281,10 +280,4 @@ def _position(
     known = {citation for position in own for citation in position.citations}
     if own and citations and known.issuperset(citations):
         stance = own[-1].stance
-    return Position(
-        panelist=question.panelist,
-        round=number,
-        stance=stance,
-        reason=judgement.reason,
-        citations=citations,
-    )
+    return Position(question.panelist, number, stance, judgement.reason, citations)

@@ -6,7 +6,7 @@ schema that came with it.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar, get_args
@@ -96,9 +96,12 @@ LISTS: Mapping[str, tuple[type[Struct], ...]] = {
 }
 
 
-def _schema() -> dict[str, Any]:
+def schema_for(languages: Collection[str]) -> dict[str, Any]:
+    """The schema of all answers. Only Python has other kinds of reproductions than tests."""
     types = [type_ for types in LISTS.values() for type_ in types]
     _, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    if "python" not in languages:
+        definitions["Reproduction"]["properties"]["kind"] = {"enum": ["test"]}
     properties = {}
     for name, choices in LISTS.items():
         refs = [{"$ref": f"#/$defs/{type_.__name__}"} for type_ in choices]
@@ -107,7 +110,7 @@ def _schema() -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [], "$defs": definitions}
 
 
-SCHEMA = _schema()
+SCHEMA = schema_for(["python"])
 
 
 def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], list[str]]:
@@ -206,7 +209,8 @@ def _reproduction(value: Any) -> Any:
     if not isinstance(value, dict) or not str(value.get("source") or "").strip():
         return None
     source = FENCE.sub(r"\1", str(value["source"]))[:MAX_SOURCE]
-    language, kind = str(value.get("language") or "python").lower(), value.get("kind")
+    language = str(value.get("language") or "python").lower()
+    kind = value.get("kind") if language == "python" else "test"
     return {"language": language, "source": source, "kind": kind if kind in KINDS else "test"}
 
 
