@@ -105,9 +105,17 @@ def test_a_crate_that_was_not_fetched_is_looked_for_again(project: Project) -> N
 
 @pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
 def test_a_claim_is_tested(crate: Project) -> None:
+    half, double = (
+        "pub fn half(a: i64) -> i64 { a / 2 }",
+        "pub fn double(a: i64) -> i64 { a * 3 }",
+    )
+    crate.commit("Before", {"src/lib.rs": LIB + half})
+    crate.commit("After", {"src/lib.rs": CHANGED["src/lib.rs"] + double})
     sources = {
         "#[test]\nfn zero() { assert_eq!(shop::add(0, 1), 1); }\n": "proven",
         "#[test]\nfn zero() { shop::subtract(0, 1); }\n": "inconclusive",
+        "#[test]\nfn zero() { assert_eq!(shop::double(2), 4); }\n": "only_at_head",
+        "#[test]\nfn zero() { assert_eq!(shop::half(4), 2); }\n": "proven",
     }
     tests = [Reproduction(language="rust", kind="test", source=source) for source in sources]
     proofs = dict(zip(sources, run(crate, *tests, language=RUST), strict=True))

@@ -225,6 +225,6 @@ RUST = Language(
     test_path=f"tests/{REPRODUCTION}.rs",
     test_command=(*RUN, "test", "--test", REPRODUCTION),
     test_seconds=300,
-    # What does not compile is no test that fails.
-    is_missing_name=lambda _: False,
+    # What does not compile is no test that fails: it says what the compiler says.
+    is_missing_name=lambda message: message.startswith("error[E"),
 )
