@@ -236,6 +236,7 @@ def package(project: Project) -> Project:
 @needs_node
 def test_the_runner_of_node(package: Project) -> None:
     review = package.review()
+    assert not [gap for gap in review.gaps if "npm-test" in gap]  # an outer test ran, by its part
     lines = {c.path: (c.executed, c.statements) for c in review.coverage if c.statements}
     assert lines == {"cart.js": (2, 4), "test/hook.test.js": (7, 7)}
     found = {f.title: str(f.location) for f in review.findings if f.result}
@@ -248,6 +249,23 @@ def test_the_runner_of_node(package: Project) -> None:
         "never runs fails: test did not finish before its parent and was cancelled": (
             "test/hook.test.js:7"
         ),
+    }
+
+
+@needs_node
+def test_packages_below_one_that_runs_no_tests(project: Project) -> None:
+    """Also a package that is new, whose tests are new as well."""
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    old, new = ({f"{name}/{path}": text for path, text in PACKAGE.items()} for name in "ab")
+    top = '{"scripts": {"test": "npm --prefix a test"}}'
+    project.commit("Begin", {"package.json": top} | old)
+    wrong = {f"{name}/cart.js": BROKEN["cart.js"] for name in "ab"}
+    project.commit("Change", new | wrong)
+    review = project.review()
+    texts = {check.check: check.text for check in review.checks if "npm-test" in check.check}
+    assert texts == dict.fromkeys(("npm-test a", "npm-test b"), "1 passed, 2 failed, 1 skipped")
+    assert {str(finding.location) for finding in review.reported} == {
+        *("a/cart.js:1", "b/test/cart.test.js:6", "b/test/cart.test.js:12")
     }
 
 

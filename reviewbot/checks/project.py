@@ -123,12 +123,9 @@ class Project(Struct, frozen=True, kw_only=True):
         rows = []
         for path in sorted(self.base_texts, key=lambda path: (path.count("/"), path)):
             line = VERSIONS.get(path.rpartition("/")[2])
-            if (
-                line
-                and classify(path) != "vendored"
-                and (found := [match[0] for match in line.finditer(self.base_texts[path])])
-            ):
-                rows.append(f"{path}: {' '.join(', '.join(found).split())[:MAX_VERSION]}")
+            if line and classify(path) != "vendored":
+                found = ", ".join(match[0] for match in line.finditer(self.base_texts[path]))
+                rows += [f"{path}: {' '.join(found.split())[:MAX_VERSION]}"] if found else []
         return tuple(rows[:MAX_VERSIONS])
 
     def config_of(self, check: Check) -> str | None:
@@ -136,7 +133,8 @@ class Project(Struct, frozen=True, kw_only=True):
         for wanted in check.configured_by:
             name, _, pattern = wanted.partition(" ")
             path = posixpath.join(check.folder, name)
-            text = self.configs.get(path)
+            of_new = self.manifests.get(path) if check.kind == "test" else None
+            text = self.configs.get(path, of_new)
             if text is not None and re.search(pattern, text, re.MULTILINE | re.DOTALL):
                 return path
         return None
@@ -217,7 +215,7 @@ def folder_of(path: str, project_files: Iterable[str], files: Collection[str]) -
 
 
 def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -> list[str]:
-    """The outermost folders that are projects of a kind; none if the top is one."""
+    """The outermost folders that are projects of a kind, and "" if the top is one."""
     folders = {
         path.rpartition("/")[0]
         for path, text in texts.items()
@@ -225,9 +223,9 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
         if (line := table.get(path.rpartition("/")[2])) and line.search(text)
         if classify(path) not in ("fixture", "vendored")
     }
-    if "" in folders and PNPM_WORKSPACE not in files:
-        return []
-    paths, folders = sorted(files), folders - {""}
+    if PNPM_WORKSPACE in files:
+        folders.discard("")
+    paths = sorted(files)
     outermost = (folder for folder in sorted(folders) if folders.isdisjoint(folders_above(folder)))
     return [folder for folder in outermost if _has_below(paths, folder)]
 
@@ -253,14 +251,13 @@ def find_uses(folders: Sequence[str], manifests: Mapping[str, str]) -> dict[str,
 def _by_project(check: Check, uses: Mapping[str, set[str]], project: Project) -> Iterator[Check]:
     """A check, and copies of it for the folders of projects that have what it is about.
 
-    A tool runs where it is configured: in the folder, or else in the nearest above it. `uses` has
-    the folders, and those that each one uses.
+    A tool runs where it is configured: in the folder, or else in the nearest above it; at the top
+    alone if that is a project. `uses` has the folders, and those that each one uses.
     """
-    folders = list(uses)
-    if not folders:
-        yield check
-        return
-    wanted = sorted(path for path in project.head_files if matches_any([path], check.markers))
+    is_for_top = "" in uses and (not check.configured_by or project.config_of(check))
+    folders = [] if is_for_top else [folder for folder in uses if folder]
+    files = project.head_files if folders else ()
+    wanted = sorted(path for path in files if matches_any([path], check.markers))
     own = {folder for folder in folders if _has_below(wanted, folder)}
     if check.configured_by:
         own = {_configured(check, folder, project) for folder in own}

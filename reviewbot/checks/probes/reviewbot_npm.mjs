@@ -93,6 +93,10 @@ const RUNNERS = {
 
 const building = new Set(); // commands of scripts that build
 const [file] = process.argv.slice(2);
+if (!file && !existsSync("package.json")) { // the package is new
+  writeFileSync("/out/npm.json", "{}");
+  process.exit();
+}
 const { scripts = {} } = readManifest(".");
 const script = Object.keys(scripts)
   .sort((a, b) => (b === "test") - (a === "test"))
