@@ -92,8 +92,8 @@ for (const [name, tests] of Object.entries({ pass: passes, fail: failures, pendi
 runner.emit("end");
 """
 BORP = """#!/bin/sh
-# With --coverage, it would measure by itself.
-[ "$1" != --coverage ] || exit 1
+# With -C, it would measure by itself.
+[ "$1" != -C ] || exit 1
 to=${2#--reporter=}
 exec node --test --test-reporter="${to%:*}" --test-reporter-destination="${to#*:}" "$1"
 """
@@ -274,10 +274,10 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
     """One that fails counts, although another one passes the same test; so do lines of each."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     file = "test/cart.test.js"
-    commands = [f"node --test --test-reporter=dot {file}", f"borp --coverage {file}", "mocha"]
+    commands = [f"yarn node --test --test-reporter=dot {file}", f"N=1 run -T borp -C {file}"]
     add_tool(project, "", "borp", BORP)
     scripts = {
-        "test": " && ".join(["N=1 npm run -s both", *commands]),
+        "test": " && ".join(["N=1 npm run -s both", *commands, "mocha"]),
         "both": "npm-run-all lint 'one:*'",
         "one:cart": f"npm run one -- {file}",
         "one": "NODE_OPTIONS=--no-warnings node --test",
