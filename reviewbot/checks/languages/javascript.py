@@ -101,7 +101,8 @@ ESLINT = Check(
     seconds=180,
     distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
     lookup=("eslint", "--version"),
-    install_hint="install Node.js 18.15 or later, and the packages (npm ci, pnpm install or yarn)",
+    install_hint="install Node.js 18.15 or later, and node_modules (npm ci, pnpm install, or yarn"
+    " with nodeLinker: node-modules)",
 )
 TSC = replace(
     ESLINT,
