@@ -208,6 +208,8 @@ TESTIFY = (
     r"        \tError:      \tNot equal: \n        \t            \texpected: 1\n"
     r"        \t            \tactual  : 2\n        \tTest:       \tTestTotal"
 )
+DIFF = r"    shop_test.go:6: ready\n        shop_test.go:7:   int(\n            - \t3,\n"
+DIFF += r"            + \t4,\n              )\n        --- FAIL: TestTotal"
 TOTAL = "in/shop_test.go::TestTotal"
 
 
@@ -228,6 +230,7 @@ COVER = BUILD.replace("shop/in", "shop/by").replace(
         (LOGGED, {f"{TOTAL}/b": "found 4"}, ""),
         (OUTPUT % ("in", "TestTotal", TESTIFY) + TOTAL_FAILS,
          {TOTAL: "Not equal: expected: 1 actual : 2"}, ""),
+        (OUTPUT % ("in", "TestTotal", DIFF) + TOTAL_FAILS, {TOTAL: "int( - 3, + 4, )"}, ""),
         # os.Exit in a test
         (OUTPUT % ("in", "TestTotal", "no file") + FAILS_WITHOUT_TEST % "in",
          {TOTAL: "no file"}, ""),

@@ -26,10 +26,11 @@ BLOCK = re.compile(r"^(\S+\.go):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$", re.MULTILINE)
 COMPILER = re.compile(
     r"^(?:vet: |[\d/]+ [\d:]+ cover: \S+ )?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE
 )
-# With what testify says on the lines below.
+# With what testify says on the lines below, or the first of these.
 FAILED = re.compile(
-    r"^[ \t]+([^\s:]+\.go):(\d+): "
-    r"(?:\n\s+Error Trace:(?>[^\0]{,2000}?\n\s+Error:)([^\0]{,2000}?)\n\s+Test:|(.*)$)",
+    r"^([ \t]+)([^\s:]+\.go):(\d+): "
+    r"(?:\n\s+Error Trace:(?>[^\0]{,2000}?\n\s+Error:)([^\0]{,2000}?)\n\s+Test:"
+    r"|(.*(?:\n\1 {4}(?!--- |\S+\.go:\d+: ).*){,5}))",
     re.MULTILINE,
 )
 VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
@@ -206,7 +207,7 @@ class Module:
     ) -> TestOutcome:
         said = [(f"{self._folder}/{path}", line, why) for path, line, why in COMPILER.findall(text)]
         # A test may log before it fails.
-        logged = [(f"{folder}/{m[1]}", m[2], m[3] or m[4]) for m in FAILED.finditer(text)]
+        logged = [(f"{folder}/{m[2]}", m[3], m[4] or m[5]) for m in FAILED.finditer(text)]
         said += logged[::-1]
         lines = [line for line in text.splitlines() if not line.startswith(("#", "---", "FAIL"))]
         panic, stack = PANIC.search(text), reversed(FRAME.findall(text))
