@@ -130,6 +130,51 @@ def test_a_module_that_was_not_downloaded_is_looked_for_again(project: Project) 
     assert not [event for event in project.events if event.name == "go" and event.was_recorded]
 
 
+PRICE = "package price\n\nfunc Of(n int) int { return n * 2 }\n"
+USES = """package cart
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"example.org/price"
+)
+
+func TestOf(t *testing.T) {
+	if price.Of(2) != 4 {
+		t.Fatal("it costs more")
+	}
+}
+
+func TestFlaky(t *testing.T) {
+	text, _ := os.ReadFile("/reviewbot/changed.json")
+	if price.Of(2) != 4 && strings.Contains(string(text), "price.go") {
+		t.Fatal("it was the first run")
+	}
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
+def test_modules_that_import_one_that_changes_are_tested(project: Project) -> None:
+    """By a path, or by go.work; and those that import none are not. A flaky test is no finding."""
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    needs = "\nrequire example.org/price v0.0.0\n\nreplace example.org/price => ../price\n"
+    head = "module example.org/{}\n\ngo 1.21\n"
+    files = {f"{name}/go.mod": head.format(name) + needs for name in ("cart", "other")}
+    files |= {"price/go.mod": head.format("price"), "price/price.go": PRICE}
+    files |= {"cart/cart_test.go": USES}
+    files |= {"other/other_test.go": TESTED.format("other", "F", "")}
+    project.commit("Begin", files | {"other/f.go": "package other\n\nfunc F() {}\n"})
+    project.commit("Change", {"price/price.go": PRICE.replace("2", "3")})
+    review = project.review()
+    (finding,) = review.reported
+    assert str(finding.location) == "price/price.go:3"
+    (tests,) = (check.text for check in review.checks if check.check == "go-test")
+    assert tests == "0 passed, 1 failed"
+
+
 BASE = """module . example.org/shop
 ./in/shop_test.go:5:func TestTotal(t *testing.T) {
 ./in/shop_test.go:9:func helper() {

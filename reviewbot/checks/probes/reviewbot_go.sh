@@ -1,5 +1,6 @@
 # Vet (`vet CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and those below it in which
-# something changes. Appends to /out/go.txt, for each module,
+# something changes; test those as well that import one of these by go.work or by a path. Appends to
+# /out/go.txt, for each module,
 #   module FOLDER PATH        what follows is about it, until the next
 #   read FILE                 a file that is compiled here, so that vet reads it
 #   FILE:LINE:func NAME(      functions of test files
@@ -21,27 +22,40 @@ fi
 files='{{range .%s}}read {{$.Dir}}/{{.}}{{"\\n"}}{{end}}'
 files=$(printf "$files$files$files$files" GoFiles CgoFiles TestGoFiles XTestGoFiles)
 
-find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' -not -path '*/[._]*' | sort |
-    while read -r file; do
-        folder=$(dirname "$file")
-        [ "$folder" = . ] || grep -qsF "\"${folder#./}/" $changed || continue
-        (
-            cd "$folder" || exit
-            path=$(GOWORK=off go list -m)
-            go list -m 2>/dev/null | grep -qxF "$path" || export GOWORK=off
-            echo "module $folder $path"
-            if [ "$mode" = vet ]; then
-                go list -f "$files" ./... 2>/dev/null
-                go vet ./... || echo "vet failed"
-                exit
-            fi
-            grep -rn --include='*_test.go' '^func ' .
-            rm -f /tmp/cover
-            go test -json -vet=off -count=1 -coverprofile=/tmp/cover "${@:-./...}" 2>&1 |
-                grep -vE '"Action":"(start|run|pause|cont)"|"Output":"(=== |--- PASS|ok  )'
-            cat /tmp/cover
-        )
-    done
+find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' -not -path '*/[._]*' | sort \
+    >/tmp/modules
+while read -r file; do
+    folder=$(dirname "$file")
+    ! grep -qsF "\"${folder#./}/" $changed || echo "$PWD/${folder#./}/"
+done </tmp/modules >/tmp/changed-modules
+
+imports_changed() {
+    [ "$mode" = test ] && { [ -f go.work ] || grep -qE '=> *\.' "$1/go.mod"; } || return 1
+    (cd "$1" && go list -e -deps -test -f '{{.Dir}}/' ./...) 2>/dev/null |
+        grep -qF -f /tmp/changed-modules
+}
+
+while read -r file; do
+    folder=$(dirname "$file")
+    [ "$folder" = . ] || grep -qxF "$PWD/${folder#./}/" /tmp/changed-modules ||
+        imports_changed "$folder" || continue
+    (
+        cd "$folder" || exit
+        path=$(GOWORK=off go list -m)
+        go list -m 2>/dev/null | grep -qxF "$path" || export GOWORK=off
+        echo "module $folder $path"
+        if [ "$mode" = vet ]; then
+            go list -f "$files" ./... 2>/dev/null
+            go vet ./... || echo "vet failed"
+            exit
+        fi
+        grep -rn --include='*_test.go' '^func ' .
+        rm -f /tmp/cover
+        go test -json -vet=off -count=1 -coverprofile=/tmp/cover "${@:-./...}" 2>&1 |
+            grep -vE '"Action":"(start|run|pause|cont)"|"Output":"(=== |--- PASS|ok  )'
+        cat /tmp/cover
+    )
+done </tmp/modules
 echo ended
 ! grep -E 'GOPROXY=off|cache/download/.*: read-only file system' /out/go.txt |
     grep -qv '"Test":' || exit 75
