@@ -192,6 +192,19 @@ def test_a_suggestion_outlives_an_answer_that_is_none(cart: Project) -> None:
     assert result.files
 
 
+def test_a_file_that_no_model_was_shown_is_not_written_anew(project: Project) -> None:
+    aid = "def aid(x):\n    return x\n"
+    project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST, "aid.py": aid})
+    project.commit("Add", {"cart.py": BROKEN})
+    edits = [("cart.py", "sum(prices) + 1", "sum(prices)"), ("aid.py", "", f"{aid}\n\nx = 1\n")]
+    draft = [dict(zip(("path", "find", "replace"), edit, strict=True)) for edit in edits]
+    _, (result,), _ = fix_head(project, lambda *_: {"edits": draft, "objections": []})
+    assert (result.outcome, result.reasons) == (
+        "failed",
+        ("aid.py exists: say what to find in it",),
+    )
+
+
 def test_who_did_not_judge_a_fix_is_said(cart: Project) -> None:
     def answer(label: str, prompt: str) -> Any:
         return "It is fine." if label.startswith("reviewer/judge_") else MENDED(label, prompt)

@@ -73,8 +73,8 @@ async def work(task: Task, trials: Trials) -> TaskResult:
             if not draft.edits:
                 reasons = (*reasons, f"{proposer} proposes nothing: {draft.explanation}")
                 break
-            # It may have read others.
-            more = {edit.path for edit in draft.edits if edit.find} - known.keys()
+            # It may have read others, or not know that they exist.
+            more = {edit.path for edit in draft.edits} - known.keys()
             known |= await trials.repository.read_files(trials.change.head_tree, more)
             candidate = _candidate(proposer, draft, known, task)
         except ValueError as error:
