@@ -424,7 +424,7 @@ def test_what_is_written_when_asked_is_what_the_linter_would_write_and_is_taken_
     assert result.exit_code == 0, result.stderr
     assert file.read_text() == (elsewhere / "a.py").read_text()
     assert "reviewbot: a.py is written" in result.stderr
-    taken_back = invoke("--undo")
+    taken_back = invoke("--undo=", "--yes")  # as with a variable that is empty
     assert taken_back.exit_code == 0, taken_back.stderr
     assert file.read_text() == UNTIDY
     # Committed, it is reviewed from what was recorded, and each fix is a commit with trailers.

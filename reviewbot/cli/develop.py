@@ -1,26 +1,24 @@
-from typing import BinaryIO
-
 import click
 import msgspec
 
 from reviewbot.cli.fix import Options, run_fix
-from reviewbot.cli.terminal import common, panel_options
+from reviewbot.cli.terminal import CONTENT, common, panel_options
 from reviewbot.errors import UsageError
 
 
 @click.command
-@click.argument("specification", type=click.File("rb"), metavar="FILE")
+@click.argument("specification", **CONTENT)
 @click.option("--yes", is_flag=True, help="Write what is built, without asking.")
 @click.option("--commit", is_flag=True, help="Commit each step.")
 @panel_options
 @common
-async def command(specification: BinaryIO, **given: object) -> int:
+async def command(specification: bytes, **given: object) -> int:
     """Build what FILE describes, in steps; - reads standard input.
 
     Each step begins with a test that fails, by another panelist than its code where there are
     several. Nothing is written unless you say so.
     """
-    wanted = specification.read().decode("utf-8", "replace")
+    wanted = specification.decode("utf-8", "replace")
     if not wanted.strip():
         raise UsageError("the description is empty", hint="say what is to be built, and for whom")
     return await run_fix(msgspec.convert(given, Options), specification=wanted)

@@ -1,7 +1,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import click
 import msgspec
@@ -10,15 +10,7 @@ from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host, open_repository
 from reviewbot.cli.review import TargetAndPaths, is_unanswered
-from reviewbot.cli.terminal import (
-    common,
-    content_option,
-    deliver,
-    panel_options,
-    say,
-    style_for,
-    wait_for,
-)
+from reviewbot.cli.terminal import CONTENT, common, deliver, panel_options, say, style_for, wait_for
 from reviewbot.config.settings import Effort
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.fixing import develop, fix, fix_report, pursue, repair
@@ -32,7 +24,6 @@ from reviewbot.tasks.goals import GOALS
 from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Finding
 
-LAST = "last"
 REPAIR = "repair"  # a goal that is about no files
 
 
@@ -56,9 +47,9 @@ class Options(Struct, frozen=True):
 @click.option("--linters", is_flag=True, help="Only what linters fix; ask no model.")
 @click.option("--finding", multiple=True, metavar="ID", help="Fix this one; may be repeated.")
 @click.option("--goal", type=click.Choice([*GOALS, REPAIR]), help="What to change code for.")
-@content_option("--report", help="Fix what a bug report or a traceback says.")
+@click.option("--report", **CONTENT, help="Fix what a bug report or a traceback says.")
 @click.option(
-    "--undo", is_flag=False, flag_value=LAST, metavar="[ID]", help="Take back the last fixes."
+    "--undo", is_flag=False, flag_value="", metavar="[ID]", help="Take back the last fixes."
 )
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How much is asked.")
 @panel_options
@@ -70,11 +61,11 @@ async def command(undo: str | None, state: Path | None, **given: object) -> int:
     so. TARGET is as for review; by default it is uncommitted work, or else the last commit. A goal
     is about the files after --, by default about those that TARGET changes.
     """
-    if undo:
+    if undo is not None:
         with open_repository() as repository:
             kept = await find_state(repository, os.environ, state)
             async with open_writer(repository, kept.folder) as writer:
-                restored = await writer.undo("" if undo == LAST else undo)
+                restored = await writer.undo(undo)
         for path in restored:
             say(f"reviewbot: {path} is what it was before")
         return 0
@@ -101,8 +92,7 @@ async def run_fix(options: Options, specification: str = "") -> int:
                 writer.check_branch(*await writer.git.head())
         if options.linters:
             host = replace(host, providers={})
-        kind: Literal["revision", "auto"] = "revision" if options.target else "auto"
-        change = await repository.load_change(Target(kind=kind, revision=options.target))
+        change = await repository.load_change(Target(revision=options.target))
         findings: tuple[Finding, ...] = ()
         usage = None
         report = (options.report or b"").decode("utf-8", "replace")

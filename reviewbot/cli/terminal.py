@@ -54,12 +54,11 @@ env_file_option = click.option(
 )
 
 # The bytes of a file, or of standard input for "-".
-content_option = partial(
-    click.option,
-    type=click.File("rb"),
-    callback=lambda _ctx, _parameter, file: file and file.read(),
-    metavar="FILE",
-)
+CONTENT: dict[str, Any] = {
+    "type": click.File("rb"),
+    "callback": lambda _ctx, _parameter, file: file and file.read(),
+    "metavar": "FILE",
+}
 
 
 def panel_options(command: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:

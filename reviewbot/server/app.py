@@ -192,9 +192,7 @@ async def perform(order: Order, host: Host, state: State) -> Any:
     if isinstance(order, ReviewOrder) and order.patch:
         change, host = await load_patch(order.patch.encode()), replace(host, repository=None)
     else:
-        revision = order.target
-        target = Target(kind="revision", revision=revision) if revision else Target()
-        change = await repository.load_change(target)
+        change = await repository.load_change(Target(revision=order.target))
     if isinstance(order, ReviewOrder):
         result = await review(change, host)
         state.save(result)
