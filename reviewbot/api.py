@@ -6,21 +6,25 @@ environment. All functions raise reviewbot.errors.ReviewbotError.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import wraps
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 from reviewbot.cli.host import make_host, read_variables
+from reviewbot.errors import UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.pipeline import review as review_target
 from reviewbot.services import Host
 from reviewbot.state import State, find_state
-from reviewbot.talk.chat import Chat
-from reviewbot.talk.chat import open_chat as open_chat_of
-from reviewbot.talk.negotiation import Negotiation
-from reviewbot.talk.negotiation import negotiate as negotiate_with
+from reviewbot.talk import chat as chats
+from reviewbot.talk import negotiation
 from reviewbot.verdict.document import Review
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 @asynccontextmanager
@@ -30,45 +34,48 @@ async def open_host(directory: str | Path) -> AsyncIterator[tuple[Host, State]]:
         yield make_host(repository, state, await read_variables(repository)), state
 
 
-def review(target: str = "", *, directory: str | Path = ".") -> Review:
-    """Review what `target` names: a commit, `A..B` or `A...B`; "" is uncommitted work."""
-    return asyncio.run(review_async(target, directory=directory))
-
-
 async def review_async(target: str = "", *, directory: str | Path = ".") -> Review:
+    """Review what `target` names: a commit, `A..B` or `A...B`; "" is uncommitted work."""
     async with open_host(directory) as (host, state):
-        wanted = Target(kind="revision", revision=target) if target else Target()
-        result = await review_target(wanted, host)
+        result = await review_target(Target(revision=target), host)
     state.save(result)
     return result
 
 
-def negotiate(
-    question: str, paths: Sequence[str] = (), *, directory: str | Path = "."
-) -> Negotiation:
-    """Let the panel negotiate about a question and files; nobody decides."""
-    return asyncio.run(negotiate_async(question, paths, directory=directory))
-
-
 async def negotiate_async(
     question: str, paths: Sequence[str] = (), *, directory: str | Path = "."
-) -> Negotiation:
+) -> negotiation.Negotiation:
+    """Let the panel negotiate about a question and files; nobody decides."""
     async with open_host(directory) as (host, _):
-        return await negotiate_with(question, paths, host, lambda _: None)
-
-
-def chat(message: str, *, directory: str | Path = ".") -> str:
-    """The answer of the lead to one message."""
-    return asyncio.run(chat_async(message, directory=directory))
+        return await negotiation.negotiate(question, paths, host, lambda _: None)
 
 
 async def chat_async(message: str, *, directory: str | Path = ".") -> str:
+    """The answer of the lead to one message."""
     async with open_chat(directory) as talk:
         return (await talk.say(message))[talk.lead]
 
 
 @asynccontextmanager
-async def open_chat(directory: str | Path = ".") -> AsyncIterator[Chat]:
+async def open_chat(directory: str | Path = ".") -> AsyncIterator[chats.Chat]:
     """A conversation, for any number of messages."""
-    async with open_host(directory) as (host, _), open_chat_of(host) as talk:
+    async with open_host(directory) as (host, _), chats.open_chat(host) as talk:
         yield talk
+
+
+def _waiting(work: Callable[P, Coroutine[Any, Any, Result]]) -> Callable[P, Result]:
+    """A function that waits for a coroutine. Raises UsageError where an event loop runs."""
+
+    @wraps(work)
+    def wait(*args: P.args, **kwargs: P.kwargs) -> Result:
+        with suppress(RuntimeError):  # no event loop runs here
+            asyncio.get_running_loop()
+            raise UsageError("an event loop runs here", hint=f"await reviewbot.{work.__name__}")
+        return asyncio.run(work(*args, **kwargs))
+
+    return wait
+
+
+review = _waiting(review_async)
+negotiate = _waiting(negotiate_async)
+chat = _waiting(chat_async)
