@@ -49,8 +49,8 @@ class State:
             path.unlink(missing_ok=True)
 
     def ids(self) -> list[str]:
-        """Ids of the reviews, the newest first."""
-        return sorted((path.stem for path in self._reviews.glob("*.json")), reverse=True)
+        """Ids of the reviews, the newest first. Copies that somebody made have none."""
+        return sorted(p.stem for p in self._reviews.glob("????????-??????-??????.json"))[::-1]
 
     def load(self, id: str) -> Review | None:
         """None for a review that is gone, or of another version."""
