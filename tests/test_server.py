@@ -208,6 +208,21 @@ def test_wrong_requests(empty: Client) -> None:
         assert words in document["error"]["message"], path
 
 
+def test_a_client_that_goes_before_its_order_is_complete_leaves_no_traceback(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.folder)
+    with serving() as client:
+        connection = HTTPConnection("127.0.0.1", client.port, timeout=30)
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Length": "100"}
+        connection.request("POST", "/v1/jobs", b'{"kind"', headers)
+        connection.close()
+        assert client.ask("GET", "/v1/jobs") == (200, [])
+        time.sleep(0.2)
+        client.process.send_signal(signal.SIGINT)
+        assert client.process.communicate(timeout=10)[1] == "reviewbot: interrupted\n"
+
+
 def test_nothing_is_answered_without_the_token(empty: Client) -> None:
     for method, path, *_ in ROUTES:
         path = path.replace("{id}", "1").replace("{id:int}", "1")

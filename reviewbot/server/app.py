@@ -23,7 +23,7 @@ from msgspec.structs import asdict, replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
@@ -233,7 +233,7 @@ class Api:
             raise ApiError(413, f"the body has no length, or more than {MAX_BODY} bytes")
         try:
             order = msgspec.json.decode(await request.body(), type=Order)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ClientDisconnect) as error:
             raise ApiError(422, f"the order cannot be read: {error}", "see /openapi.json") from None
         job = self._jobs.start(order)
         return _json(job, 202, {"location": f"/v1/jobs/{job.id}"})
