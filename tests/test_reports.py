@@ -416,7 +416,7 @@ def test_verbose_text_says_what_a_test_did_that_shows_nothing_and_one_of_what_is
     new = replace(proof, base="errors", result="only_at_head")
     for found, words in (
         ({"attempt": vain}, "fails before the change and fails with it, so it shows nothing."),
-        ({"proof": new}, "uses what does not exist before the change and fails with it."),
+        ({"proof": new}, "cannot run before the change and fails with it."),
     ):
         shown = explanation(replace(QUESTION, **found), Style(width=120))
         assert f"critic's test {words}" in shown

@@ -101,7 +101,11 @@ async def cross_examine(
             asked += questions_about(here, name, phase, "cross_examination", own)
         given = await _ask(asked, panel)
         for place, case in enumerate(cases):
-            said = (_position(*p, number, case.positions) for p in given if p[1].case == case.id)
+            said = (
+                _position(question, judgement, number, case.positions)
+                for question, judgement in given
+                if judgement.case == case.id
+            )
             cases[place] = replace(case, positions=(*case.positions, *said))
     return tuple(cases)
 

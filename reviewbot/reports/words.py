@@ -251,7 +251,7 @@ def failed_tests(finding: Finding) -> tuple[str, ...]:
 
 def proof_line(proof: Proof) -> str:
     base, head = TEST_RESULTS[proof.base], TEST_RESULTS[proof.head]
-    base = "uses what does not exist" if proof.result == "only_at_head" else base
+    base = "cannot run" if proof.result == "only_at_head" else base
     end = "with it, so it shows nothing" if proof.result == "inconclusive" else "with it"
     return f"{proof.by}'s {proof.reproduction.name} {base} before the change and {head} {end}."
 
