@@ -70,6 +70,10 @@ def _with_debate_of(earlier: Finding, finding: Finding) -> Finding:
 
 async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) -> TaskResult:
     """Work towards one of GOALS in files of a change, by default in its source files."""
+    assert host.repository
+    if missing := sorted({*paths} - await host.repository.list_files(change.head_tree)):
+        hint = "name files as they are called from the top of the repository"
+        raise UsageError(f"{missing[0]} is no file of the repository", hint=hint)
     chosen = paths or [file.path for file in change.files if classify(file.path) == "source"]
     if not chosen:
         raise UsageError("there is no source file in it", hint=f"fix --goal {goal} HEAD -- PATH")
@@ -77,10 +81,7 @@ async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) ->
 
 
 async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
-    """Reproduce and fix what somebody reports about the head of a change.
-
-    Raises UsageError if nobody can reproduce it.
-    """
+    """Reproduce and fix what somebody reports about the head of a change. Raises UsageError."""
     return await _work(partial(prepare_bug, report), change, host)
 
 
@@ -110,10 +111,8 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
             except UsageError as error:
                 if not results:
                     raise
-                why = (str(error),)
-                stopped = TaskResult(
-                    kind="feature", title=increment.title, outcome="failed", reasons=why
-                )
+                title, why = increment.title, (str(error),)
+                stopped = TaskResult(kind="feature", title=title, outcome="failed", reasons=why)
                 results.append(stopped)
             host.emit(Event("step", name, time.monotonic() - started))
             if results[-1].outcome != "fixed":

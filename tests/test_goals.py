@@ -343,6 +343,8 @@ SAID = [
     (("--goal", "tests", "HEAD"), "no language model is configured"),
     (("--goal", "tests"), "there is no source file in it"),
     (("--goal", "tests", "--", "lists.py"), "no language model is configured"),
+    (("--goal", "tests", "--", "lists.py", "list.py"), "list.py is no file of the repository"),
+    (("--goal", "refactor", "--", "."), ". is no file of the repository"),
     (("--report", "missing.txt"), "'missing.txt': No such file"),
     (("--report", "empty.txt"), "the report is empty"),
     (("--goal", "tests", "--report", "empty.txt"), "--goal and --report exclude each other"),
