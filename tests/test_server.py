@@ -33,6 +33,16 @@ PATCH = (
 )
 
 
+EXCLUDE = "findings, report and goal exclude each other; paths are for a goal"
+UNCLEAR = (
+    {"findings": ["F1"], "report": "It fails."},
+    {"findings": ["F1"], "goal": "repair", "report": "It fails."},
+    {"goal": "tests", "report": "It fails."},
+    {"paths": ["a.py"]},
+    {"goal": "repair", "paths": ["a.py"]},
+)
+
+
 class Client(Struct):
     """Asks a server that runs."""
 
@@ -200,6 +210,7 @@ def test_wrong_requests(empty: Client) -> None:
         ("POST", "/v1/jobs", {"kind": "push"}, 422, "cannot be read"),
         ("POST", "/v1/jobs", {"kind": "review", "sandbox": "none"}, 422, "sandbox"),
         ("POST", "/v1/jobs", {**negotiation, "question": " "}, 422, "question"),
+        *(("POST", "/v1/jobs", {"kind": "fix", **order}, 422, EXCLUDE) for order in UNCLEAR),
         ("POST", "/v1/jobs", b" " * 8_000_001, 413, "8000000 bytes"),
         ("PUT", "/v1/jobs", {}, 405, "Method Not Allowed"),
     ):

@@ -30,7 +30,7 @@ from starlette.routing import Route
 from reviewbot.errors import ReviewbotError
 from reviewbot.events import Emit, Event
 from reviewbot.fixing import develop, fix, fix_report, pursue, repair
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Target
 from reviewbot.git.diff import load_patch
 from reviewbot.pipeline import review
 from reviewbot.reports import FORMATS, render
@@ -70,6 +70,11 @@ class FixOrder(Struct, frozen=True, tag_field="kind", tag="fix", forbid_unknown_
     report: str = ""
     goal: Literal["refactor", "performance", "tests", "repair"] | None = None
     paths: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        chosen = (self.findings, self.goal, self.report and self.goal != "repair")
+        if sum(map(bool, chosen)) > 1 or (self.paths and self.goal in (None, "repair")):
+            raise ValueError("findings, report and goal exclude each other; paths are for a goal")
 
 
 class DevelopOrder(
@@ -188,7 +193,6 @@ async def perform(order: Order, host: Host, state: State) -> Any:
     assert repository
     if isinstance(order, NegotiateOrder):
         return await negotiate(order.question, order.paths, host, lambda _: None)
-    change: Change
     if isinstance(order, ReviewOrder) and order.patch:
         change, host = await load_patch(order.patch.encode()), replace(host, repository=None)
     else:
@@ -343,7 +347,6 @@ ROUTES: tuple[tuple[str, str, Handler, str], ...] = (
 
 
 def make_app(api: Api, jobs: Jobs) -> Starlette:
-
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
@@ -399,6 +402,5 @@ def _text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    content = msgspec.json.encode(value)
-    return Response(content, status, dict(headers or {}), media_type="application/json")
+def _json(value: Any, status: int = 200, headers: Mapping[str, str] = {}) -> Response:
+    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
