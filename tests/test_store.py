@@ -189,6 +189,14 @@ def test_a_file_that_is_no_database_or_that_of_another_program_is_refused(tmp_pa
     assert caught.value.hint == "move the file away; replies in it will be paid for again"
 
 
+def test_where_no_space_is_left_it_says_what_to_do(tmp_path: Path) -> None:
+    with closing(open_store("", tmp_path)) as store:
+        store.driver.execute("PRAGMA max_page_count = 1")  # as on a disk that is full
+        with pytest.raises(ReviewbotError, match=REFUSED + "database or disk is full") as caught:
+            start_session(store, replace(SUBJECT, title="long" * 10_000), START)
+    assert caught.value.hint == "make it writable, free some space, or use --state"
+
+
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
 def test_a_database_in_another_encoding_holds_what_it_can(
     postgres: str, tmp_path: Path, encoding: str

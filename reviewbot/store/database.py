@@ -35,7 +35,7 @@ OPTIONS = f"-c search_path={SCHEMA} -c client_encoding=UTF8 -c idle_session_time
 # Parts of what SQLite (https://sqlite.org/rescode.html) and PostgreSQL say, and what to do then.
 HINTS = (
     ("locked", "end the program that uses it, or wait for it"),
-    ("readonly|unable|permission", "make it writable, or name another folder with --state"),
+    ("readonly|unable|permission|full|space", "make it writable, free some space, or use --state"),
     ("not a database|malformed", "move the file away; replies in it will be paid for again"),
     ("connection|resolve", "check the URL, and that the server can be reached"),
 )
