@@ -253,10 +253,8 @@ def _tap_tests(lines: list[str]) -> Iterator[TestOutcome]:
         depth, name = len(match["indent"]), (match["name"] or "").strip()
         parents = [parent for parent in parents if parent[0] < depth]
         path = tuple(parent for _, parent in parents)
-        if match.re is TAP_SUBTEST:
-            parents.append((depth, name))
-            continue
-        if match[0].rstrip().endswith("{"):  # before version 14, subtests follow between brackets
+        # Before version 14, subtests follow between brackets.
+        if match.re is TAP_SUBTEST or match[0].rstrip().endswith("{"):
             parents.append((depth, name.rstrip("{ ")))
             continue
         has_children.add(path)
