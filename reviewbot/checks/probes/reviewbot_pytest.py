@@ -35,11 +35,12 @@ TREE = os.path.realpath(os.getcwd())
 sys.path.append(os.path.join(TREE, "src"))
 # Parameters, which are a part of the id of a test, may be texts of megabytes.
 MAX_ID, MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 500, 4_000, 40
+PACKAGING = {"pyproject.toml", "setup.py"}
 LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
-# Of the time that the run has, for importing test files; and how a run ends that had too little.
+# Of the time that the run has, for importing test files; and how one ends that may say more later.
 COLLECTION, TRY_AGAIN = 1 / 3, 75
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
@@ -193,13 +194,12 @@ class Reporter:
         if self.coverage:
             self.coverage.stop()
             self.write_lines()
-        package = installed_package(self.changed)
-        if package:
-            problem = f"the tests import {package} from site-packages, not from this tree"
-            write(problem=f"{problem}: pip install -e . in its environment")
+        problem = installed_copy(self.changed)
         if self.left_out:
             problem = "importing all tests takes too long, so files that name nothing of the change"
-            write(problem=f"{problem} were left out: {self.left_out}")
+            problem += f" were left out: {self.left_out}"
+        if problem:
+            write(problem=problem)
             session.exitstatus = TRY_AGAIN
         write(has_finished=True)
 
@@ -270,8 +270,8 @@ def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
     return {**fields, "message": first_line[:MAX_MESSAGE], "output": output[-MAX_OUTPUT:]}
 
 
-def installed_package(changed: Iterable[str]) -> str | None:
-    """A package of which an installed copy of a changed file was imported instead."""
+def installed_copy(changed: Iterable[str]) -> str:
+    """What is said of a package of which an installed copy of a changed file was imported."""
     files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     loaded = {os.path.realpath(file) for file in files if isinstance(file, str)}
     copies = {match[1] for match in map(INSTALLED.fullmatch, sorted(loaded)) if match}
@@ -284,8 +284,11 @@ def installed_package(changed: Iterable[str]) -> str | None:
             # A copy of another project inside of a package is no root of packages.
             is_root = is_root and not os.path.exists(f"{root}/__init__.py")
             if is_root and name in copies and os.path.realpath(f"{TREE}/{path}") not in loaded:
-                return parts[start].partition(".")[0]
-    return None
+                above = ("/".join(parts[:end]) for end in range(start, 0, -1))
+                folder = next((f for f in above if PACKAGING & {*os.listdir(f"{TREE}/{f}")}), ".")
+                said = f"the tests import {parts[start].partition('.')[0]} from site-packages, not"
+                return f"{said} from this tree: pip install -e {folder} in its environment"
+    return ""
 
 
 def frames_of(trace: Any) -> list[dict[str, Any]]:
