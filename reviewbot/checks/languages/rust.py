@@ -23,7 +23,7 @@ ERROR = re.compile(
     r"(?m)^(?:error(?:\[E\d+\])?|Error): "
     r"(?:.*:\n +.*|.*\n +--> \S*Cargo\.toml.*|.*(?:\n+Caused by:\n +.*)*)"
 )
-MISSING = re.compile(r"offline mode|--offline was specified|--locked was|Read-only file system")
+MISSING = re.compile(r"offline mode|--offline was specified|Read-only file system")
 FUNCTION = re.compile(r"^\./([^:\n]+\.rs):(\d+):.*?\bfn (?:r#)?(\w+)", re.MULTILINE)
 EXECUTABLE = re.compile(
     r'(?m)^\{"reason":(?>.*?"src_path":"([^"]+)").*"executable":"[^"]*/([^"/]+)"'

@@ -14,13 +14,12 @@ export CARGO_TARGET_DIR="$PWD/target" RUSTC_WRAPPER= RUST_BACKTRACE=0
 export CARGO_TERM_QUIET=false CARGO_TERM_VERBOSE=false
 mode=$1
 shift
-[ ! -f Cargo.lock ] || set -- --locked "$@"
 set -- --offline --color never "$@"
 if [ "$mode" = clippy ]; then
     cargo clippy --version >/dev/null 2>&1 || mode=check
     # A package that does not compile keeps no other one from being read.
     cargo "$mode" "$@" --workspace --all-targets --keep-going --message-format=json || echo failed
-    find target -path '*/deps/*.d' -exec cat {} +
+    find target \( -path '*/deps/*.d' -o -path '*/build/*.d' \) -exec cat {} +
 else
     grep -rlE --include='*.rs' '#\[.*(test|case)' . | xargs -r -d '\n' grep -nHE '\<fn '
     cargo test "$@" --no-run --message-format=json-render-diagnostics &&
