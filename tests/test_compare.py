@@ -307,6 +307,11 @@ def test_tests_that_have_no_outcome_any_more() -> None:
 
 IMPORTS = change_of(changed("import os", "import oss"))
 NUMPY = change_of(changed("x = 1", "import numpy"))
+NEW = Project(
+    base_files=frozenset({"old/setup.py", "old/src/tax/__init__.py"}),
+    head_files=frozenset({"libs/setup.py", "libs/src/tax/__init__.py"}),
+    manifests={"libs/setup.py": ""},
+)
 MISSING = "ModuleNotFoundError: No module named '{}'"
 
 
@@ -318,6 +323,10 @@ ABSENT = [
         (SAME, MISSING.format("cart.total"), Project(base_files=frozenset({"cart.py"})), True),
         (SAME, "ImportError: cannot import name 'total' from 'cart' (/x/cart.py)",
          Project(head_files=frozenset({"src/cart.py"})), True),
+        (SAME, MISSING.format("tax"), NEW, False),
+        (SAME, MISSING.format("tax.rate"), NEW, True),
+        (SAME, MISSING.format("tax"), replace(NEW, base_files=NEW.head_files), True),
+        (SAME, MISSING.format("tax"), replace(NEW, manifests={}), True),
         (SAME, "importlib.metadata.PackageNotFoundError: x", Project(), False),
         (SAME, "shop.PackageNotFoundError: x", Project(), True),
         (change_of(changed("", "import os.pathh")), MISSING.format("os.pathh"), Project(), True),

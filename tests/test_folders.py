@@ -176,11 +176,14 @@ def test_an_ignore_names_the_check_without_its_folder(project: Project) -> None:
 
 
 SHOP = {path.replace("web", "shop"): text for path, text in FILES.items() if "web" in path}
+SERVICES = {path: text for path, text in FILES.items() if "services" in path}
+GONE = {path: None for path in FILES if "web" in path}
 # What the base has, what changes, and where tests run.
 PLANS = [
     (FILES, {"prices.py": ""}, "pytest"),
     (FILES, {"services/web/page.py": ""}, "pytest services/web"),
     (FILES, SHOP, "pytest services/shop"),
+    (SERVICES, SHOP | GONE, "pytest services/shop"),
     (FILES | {"pytest.ini": ""}, {"services/web/page.py": ""}, "pytest"),
     # A project that tests read, and a script in a hidden folder.
     ({f"tests/data/{path}": text for path, text in SHOP.items()}, {"a.py": ""}, "pytest"),

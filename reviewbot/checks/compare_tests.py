@@ -96,8 +96,7 @@ def compare_tests(
             group = said.setdefault((cause, group[1], test.message), group)
         groups.setdefault(group, {}).setdefault(test.id, test)
     results = [_result(head.check, group, list(tests.values())) for group, tests in groups.items()]
-    lost = tests_that_do_not_run(base, head, change, project)
-    if lost:
+    if lost := tests_that_do_not_run(base, head, change, project):
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
     ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
@@ -145,10 +144,8 @@ def outcome_before(
     id = old_path + mark + name
     if id in outcomes or (name and old_path in outcomes):
         return outcomes.get(id, outcomes.get(old_path))
-    folder, _, file = old_path.rpartition("/")
-    start = f"{id}::"
-    if file == CONFTEST:
-        start = f"{folder}/" if folder else ""
+    is_conftest = f"/{old_path}".endswith(f"/{CONFTEST}")
+    start = old_path.removesuffix(CONFTEST) if is_conftest else f"{id}::"
     covered = {outcomes[other] for other in outcomes if other == id or other.startswith(start)}
     return "passed" if "passed" in covered else "failed" if covered else None
 
@@ -157,11 +154,8 @@ def is_missing_here(
     test: TestOutcome, earlier: str | None, change: Change, project: Project
 ) -> bool:
     """Whether a failure says more of this machine (packages, network) than of the change."""
-    if MISSING_PACKAGE.match(test.message):
-        return True
-    if earlier is None and (
-        MISSING_MACHINE.search(test.message) or MISSING_PROGRAM.search(test.output)
-    ):
+    lacks = MISSING_MACHINE.search(test.message) or MISSING_PROGRAM.search(test.output)
+    if MISSING_PACKAGE.match(test.message) or (earlier is None and lacks):
         return True
     if fixture := MISSING_FIXTURE.search(f"{test.message}\n{test.output}"):
         return earlier is None and not _writes(change, fixture)
@@ -172,8 +166,13 @@ def is_missing_here(
     module = missing["module"]
     top = module.partition(".")[0]
     # The change is to blame if the project has the module, or if it writes what nothing declares.
-    if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
-        return False
+    if own := {p for p in project.files if top in p.removesuffix(".py").split("/")}:
+        # A project at a new place has to be installed there.
+        new = project.manifests.keys() - project.base_files
+        folders = tuple(path.rpartition("/")[0] + "/" for path in new)
+        there = own & project.head_files
+        is_new = module == top and bool(there) and there.isdisjoint(project.base_files)
+        return is_new and all(path.startswith(folders) for path in there)
     if top in sys.stdlib_module_names:
         return name is None and not ("." in module and _writes(change, missing))
     declares_nothing = earlier is None and not project.manifests
