@@ -47,8 +47,7 @@ TAP_MESSAGE = re.compile(r"^ +(?:error|message): *(.*)$")
 
 def text_of(completed: Completed) -> str:
     """The report if the command wrote one, else what it printed."""
-    written = completed.report or completed.stdout or completed.stderr
-    return written.decode("utf-8", "replace")
+    return (completed.report or completed.stdout or completed.stderr).decode("utf-8", "replace")
 
 
 def json_of(completed: Completed, type_: Any = Any) -> Any:
@@ -173,12 +172,11 @@ def read_rdjson(completed: Completed) -> Report:
         entries = required(document, "diagnostics", list)
     except ValueError:
         document, entries = {}, json_lines_of(completed)
-    level = optional(document, "severity", "")
     found = (
         diagnostic(
             rule=optional(entry, "code.value", ""),
             message=required(entry, "message", str),
-            level=optional(entry, "severity", "") or level,
+            level=optional(entry, "severity", "") or optional(document, "severity", ""),
             path=required(entry, "location.path", str),
             line=optional(entry, "location.range.start.line", 0),
             end_line=optional(entry, "location.range.end.line", 0),

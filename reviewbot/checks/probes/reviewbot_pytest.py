@@ -40,6 +40,8 @@ LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
+# Why a test without a crash fails: an error of pytest, or what a doctest expected and got.
+REASON = re.compile(r"^(?:E .+|UNEXPECTED.+|Expected(?:.|\n(?!\n|/))+)", re.MULTILINE)
 # Of the time that the run has, for importing test files; and how one ends that may say more later.
 COLLECTION, TRY_AGAIN = 1 / 3, 75
 # To tell which of more tests executed a line would take longer than the tests.
@@ -86,8 +88,7 @@ class Reporter:
         self.left_out = 0
 
     def start_coverage(self) -> None:
-        coverage = find_coverage()
-        if coverage is None:
+        if (coverage := find_coverage()) is None:
             return
         # coverage takes file names for patterns.
         files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
@@ -151,8 +152,7 @@ class Reporter:
             self.outcomes[report.nodeid] = self.describe(report)
         if report.when == "teardown":
             self.enter("")
-            outcome = self.outcomes.pop(report.nodeid, None)
-            if outcome:
+            if outcome := self.outcomes.pop(report.nodeid, None):
                 self.ids[report.nodeid[:MAX_ID]] = outcome["id"]
                 write(test=outcome)
 
@@ -173,7 +173,9 @@ class Reporter:
         statements = [number for number, line in enumerate(lines) if line.startswith(">")]
         shown = "\n".join(lines[max(statements[-1] - LINES_BEFORE, 0) :]) if statements else text
         found = {"id": id, "location": place, "outcome": outcome, "frames": frames_of(self.trace)}
-        return failure(crashed.message if crashed else text, shown, **found)
+        reason = REASON.search(text)
+        said = crashed.message if crashed else " ".join(reason[0].split()) if reason else text
+        return failure(said.removeprefix("E "), shown, **found)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
