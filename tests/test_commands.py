@@ -23,6 +23,7 @@ from reviewbot.config.load import load_settings, read_layer
 from reviewbot.config.settings import Settings
 from reviewbot.errors import ConfigError
 from reviewbot.state import MAX_REVIEWS, State
+from reviewbot.store.database import FILE
 from reviewbot.verdict.document import Review
 from tests.served import run
 
@@ -259,6 +260,10 @@ def test_doctor_names_what_works_and_the_next_step(
     result = run("doctor")
     assert result.exit_code == 0
     assert "! git looks for hooks in /dev/null, which is no folder\n" in result.stdout
+    (kept / FILE).write_text("no database" * 100)
+    result = run("doctor")
+    assert result.exit_code == 3
+    assert "cannot be used: file is not a database" in " ".join(result.stdout.split())
 
 
 def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(

@@ -16,6 +16,7 @@ from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.run import applies, job_of
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, open_state, read_variables
+from reviewbot.cli.sessions import open_past
 from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
@@ -58,6 +59,8 @@ async def command() -> int:
         try:
             root = await repository.root()
             (await open_state()).journal()
+            async with open_past(None):  # it opens the ledger, if there is one
+                pass
         except ReviewbotError as error:
             mark: Mark = "!" if isinstance(error, GitError) else "✗"
             project.append((mark, str(error), error.hint or ""))

@@ -215,8 +215,7 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
         shutil.copy2(shared, place.private / shared.name)
     # Names and values of what the user and the repository say. A name alone is true.
     variables = user_environment() | {"GIT_DIR": str(place.git_directory)}
-    user = Git(place.git_directory, environment=variables)
-    listed = await user("config", "--null", "--list")
+    listed = await Git(place.git_directory, environment=variables)("config", "--null", "--list")
     settings = [os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0")]
     used = (name + line + value for name, line, value in settings if name in CONVERSIONS)
     options = (word for setting in used for word in ("-c", setting.replace("\n", "=", 1)))

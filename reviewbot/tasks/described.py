@@ -342,8 +342,7 @@ async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
     found = [path for name in names for path in _ending(name, existing)][::-1]
     words = sorted(set(WORD.findall(report)))[:200]
     if words:
-        pattern = DEFINITION.format("|".join(words))
-        matches = await trials.repository.search(tree, pattern, ())
+        matches = await trials.repository.search(tree, DEFINITION.format("|".join(words)), ())
         count = Counter(match.path for match in matches if classify(match.path) == "source")
         found += [path for path, _ in count.most_common(MAX_FILES)]
     return list(dict.fromkeys(found))[:MAX_FILES]
@@ -365,8 +364,7 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
     parts = name.replace("\\", "/").lstrip("./").split("/")
     for start in range(len(parts)):
         wanted = "/".join(parts[start:])
-        ending = f"/{wanted}"
-        matches = sorted(p for p in existing if p == wanted or p.endswith(ending))
+        matches = sorted(path for path in existing if f"/{path}".endswith(f"/{wanted}"))
         if matches:
             return matches if len(matches) <= MAX_FILES else []
     return []
