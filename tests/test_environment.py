@@ -110,14 +110,15 @@ def test_a_python_of_the_path_is_no_shim_and_not_of_the_tree(root: Path) -> None
 
 
 def test_packages_of_the_work_tree_are_lent_read_only(root: Path, tree: Path) -> None:
-    write(root, {"node_modules/a/x.js": "top", "packages/p/node_modules/b/x.js": "part"})
+    write(root, {"node_modules/a/x.js": "top", "src/packages/p/q/node_modules/b/x.js": "part"})
     write(root, {"node_modules/.vite/old": "", "node_modules/.bin/tool": "#!/bin/sh\necho ran\n"})
-    write(tree, {"packages/p/package.json": "{}"})
+    write(tree, {"src/packages/p/q/package.json": "{}"})
     script = (
-        "cat node_modules/a/x.js packages/p/node_modules/b/x.js; ls node_modules/.vite; tool;"
-        " touch node_modules/.vite/new packages/p/new node_modules/a/new"
+        "cat node_modules/a/x.js src/packages/p/q/node_modules/b/x.js; ls node_modules/.vite; tool;"
+        " touch node_modules/.vite/new src/packages/p/q/new node_modules/a/new"
     )
-    completed = run(find_environment(root, {}), tree, "sh", "-c", script)
+    environment = find_environment(root, {}, ["src/packages/p/q/package.json"])
+    completed = run(environment, tree, "sh", "-c", script)
     assert completed.stdout == b"toppartran\n"
     assert completed.stderr.count(b"Read-only") == 1
 
@@ -125,8 +126,9 @@ def test_packages_of_the_work_tree_are_lent_read_only(root: Path, tree: Path) ->
 def test_nothing_is_lent_that_lies_behind_a_committed_link(root: Path) -> None:
     write(root.parent, {"other/node_modules/secret.js": ""})
     (root / "app").symlink_to(root.parent / "other")
-    assert f"{root}/app/node_modules" in targets(find_environment(root, {}))
-    assert f"{root}/app/node_modules" not in targets(find_environment(root, {}, ["app"]))
+    package = "app/package.json"
+    assert f"{root}/app/node_modules" in targets(find_environment(root, {}, [package]))
+    assert f"{root}/app/node_modules" not in targets(find_environment(root, {}, [package, "app"]))
 
 
 def test_caches_are_lent_without_what_knows_passwords(root: Path, tree: Path) -> None:

@@ -205,12 +205,12 @@ class _Lender:
         return tuple(mounts)
 
     def of_tree(self, generated: Iterable[str]) -> Iterator[Mount]:
-        """Packages of node, up to two levels deep, and files that a build wrote."""
+        """Packages of node, at the top and beside each package.json, and files of a build."""
         if self._tree is None:
             return
-        globs = ("node_modules", "*/node_modules", "*/*/node_modules")
-        folders = [folder for glob in globs for folder in sorted(self._tree.glob(glob))]
-        folders = [folder for folder in folders if "node_modules" not in folder.parts[:-1]]
+        packages = (path for path in self._committed if path.endswith("/package.json"))
+        names = ("package.json", *packages)
+        folders = sorted({(self._tree / name).with_name("node_modules") for name in names})
         for path in (*folders, *(self._tree / name for name in generated)):
             if path.exists() and not path.is_symlink() and self._may_lend(path, [path]):
                 yield from self._mount(path)
