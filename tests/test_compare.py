@@ -415,6 +415,10 @@ def test_the_line_that_broke_a_test() -> None:
     change = change_of(REPLACED, changed("a\nb", "a\nB", path="test_a.py"))
     (result,) = broken_by(change, outcome(TEST, line=7))
     assert str(result.location) == "test_a.py:7"
+    # It is, where a line fails that is new, and nobody knows which lines the test executed.
+    edited = replace(outcome(TEST), frames=(Location("test_a.py", 2, 2),))
+    (result,) = broken_by(change, edited, executed={A: (2,)})
+    assert str(result.location) == "test_a.py:2"
 
 
 @each(
