@@ -73,6 +73,7 @@ def _waiting(work: Callable[P, Coroutine[Any, Any, Result]]) -> Callable[P, Resu
             raise UsageError("an event loop runs here", hint=f"await reviewbot.{work.__name__}")
         return asyncio.run(work(*args, **kwargs))
 
+    wait.__name__ = work.__name__.removesuffix("_async")
     return wait
 
 

@@ -319,8 +319,7 @@ def perform(client: Client, number: int, action: Action) -> None:
         case AddLabels(labels):
             _create(client, f"{issue}/labels", "add labels", {"labels": list(labels)})
         case RemoveLabel(label):
-            path = f"{issue}/labels/{quote(label, safe='')}"
-            client.write("DELETE", path, "remove a label")
+            client.write("DELETE", f"{issue}/labels/{quote(label, safe='')}", "remove a label")
         case WriteComment(body, 0):
             _create(client, f"{issue}/comments", "post a comment", {"body": body})
         case WriteComment(body, id):
