@@ -169,7 +169,8 @@ async def moderate(
     for brief, here in cases_by_brief(contested, briefs):
         # It is often of another vendor, whose cache does not know what the panelists read.
         part = brief.narrowed({claim.location.path for case in here for claim in case.claims})
-        for phase, in_order in (("ruling", here), ("ruling_reversed", here[::-1])):
+        back = [replace(case, positions=case.positions[::-1]) for case in here[::-1]]
+        for phase, in_order in (("ruling", here), ("ruling_reversed", back)):
             asked.append(Question.about(part, MODERATOR, phase, "ruling", in_order))
     given = await ask_about(asked, panel, "judgements", Judgement)
 
