@@ -397,7 +397,7 @@ def test_verbose_text_has_the_debate() -> None:
         "Refuted if: discounts are negative",
         "Round 1, reviewer: it is real: nothing holds a lock [shop/stock.py:31]",
         "reviewer finds the difference intended [CHANGELOG.md:3: Totals keep all digits]",
-        "optimizer finds the difference not intended: no test was changed",
+        "optimizer names no line that says that it is intended: no test was changed",
         "The moderator could not decide.",
         "critic's test passes before the change and fails with it.",
         "            assert total([100], 0.5) == 50\n",
@@ -414,9 +414,11 @@ def test_verbose_text_says_what_a_test_did_that_shows_nothing_and_one_of_what_is
     assert proof is not None
     vain = replace(proof, base="fails", result="inconclusive")
     new = replace(proof, base="errors", result="only_at_head")
+    passed = replace(proof, base="not_run", head="passes", result="refuted")
     for found, words in (
         ({"attempt": vain}, "fails before the change and fails with it, so it shows nothing."),
         ({"proof": new}, "cannot run before the change and fails with it."),
+        ({"proof": passed}, "passes with the change."),
     ):
         shown = explanation(replace(QUESTION, **found), Style(width=120))
         assert f"critic's test {words}" in shown

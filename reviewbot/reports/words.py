@@ -250,10 +250,12 @@ def failed_tests(finding: Finding) -> tuple[str, ...]:
 
 
 def proof_line(proof: Proof) -> str:
-    base, head = TEST_RESULTS[proof.base], TEST_RESULTS[proof.head]
-    base = "cannot run" if proof.result == "only_at_head" else base
-    end = "with it, so it shows nothing" if proof.result == "inconclusive" else "with it"
-    return f"{proof.by}'s {proof.reproduction.name} {base} before the change and {head} {end}."
+    base = "cannot run" if proof.result == "only_at_head" else TEST_RESULTS[proof.base]
+    head = TEST_RESULTS[proof.head]
+    both = f"{base} before the change and {head} with it"
+    said = f"{head} with the change" if proof.base == "not_run" else both
+    end = ", so it shows nothing" if proof.result == "inconclusive" else ""
+    return f"{proof.by}'s {proof.reproduction.name} {said}{end}."
 
 
 def debate(finding: Finding) -> Iterator[str]:
@@ -268,9 +270,10 @@ def debate(finding: Finding) -> Iterator[str]:
         said = f"{STANCES[position.stance]}: {position.reason}{cited}"
         yield f"Round {position.round}, {position.panelist}: {said}"
     for intention in finding.intentions:
-        finds = f"intended [{intention.citation}]" if intention.citation else "not intended"
+        finds = f"finds the difference intended [{intention.citation}]"
+        finds = finds if intention.citation else "names no line that says that it is intended"
         reason = f": {intention.reason}" if intention.reason else ""
-        said = f"{intention.panelist} finds the difference {finds}{reason}"
+        said = f"{intention.panelist} {finds}{reason}"
         yield said if intention.panelist else intention.reason
     if finding.ruling:
         yield RULINGS[finding.ruling]
