@@ -195,8 +195,7 @@ def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
         elif grammar_of(path) not in SETTLED:
             # The grammar may be older than a file that it could not read before, or that is new.
             most: Severity = "medium" if path in old else "high"
-            lowest = min(most, found.severity, key=RANK.__getitem__)
-            found = replace(found, severity=lowest)
+            found = replace(found, severity=min(most, found.severity, key=RANK.__getitem__))
         diagnostics.append(replace(found, location=Location(path, line, line)))
     return base, replace(head, report=Report(diagnostics=tuple(diagnostics)))
 

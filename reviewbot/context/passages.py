@@ -337,8 +337,7 @@ def parse(path: str, text: str) -> Outline:
     Blocks with errors are left out: where they end is not certain.
     """
     # A header may be of C++, whose grammar reads C as well.
-    special = {".tsx": "tsx", ".h": "cpp"}
-    language = special.get(path[path.rfind(".") :], language_of(path) or "")
+    language = {".tsx": "tsx", ".h": "cpp"}.get(path[path.rfind(".") :], language_of(path) or "")
     if language not in KINDS_OF or len(text) > MAX_LENGTH:
         return Outline()
     from ast_grep_py import SgRoot

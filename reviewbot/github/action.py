@@ -119,8 +119,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     review, settings = review_target(job, target, [job.sha], last.memory)
     code = steps.keep(job, runner, review, settings)
     state = last.with_cost(review.usage.cost_usd, reviews=1)
-    state = replace(state, memory=review.memory or Memory(), head=job.sha)
-    line = pulls.encode_state(state)
+    line = pulls.encode_state(replace(state, memory=review.memory or Memory(), head=job.sha))
     room = markdown.MAX_BYTES - len(line) - len(AUDIT)
     page = markdown.Page(run_url=job.run_url, has_commands=False)
     body = f"{AUDIT}\n{line}\n{markdown.audit(review, last.memory, page, room)}"

@@ -56,8 +56,7 @@ async def review_commit(host: Host, repository: Repository, state: State, say: S
     off = [CheckSettings(name=name, off=True) for name in SLOW_CHECKS]
     checks = msgspec.to_builtins((*settings.checks, *off))
     layers = (*host.layers, flag_layer({"checks": checks}))
-    host = replace(host, layers=layers, may_execute=False, providers={})
-    result = await review(change, host)
+    result = await review(change, replace(host, layers=layers, may_execute=False, providers={}))
     state.save(result)
     return _report(result, "commit", settings.hooks.commit, say)
 

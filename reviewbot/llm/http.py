@@ -210,8 +210,7 @@ class HttpProvider(ABC):
         fault = FAULTS.get(status, "invalid" if status >= 400 else "malformed")
         if status >= 500 or status in (408, 409, 424, 425):
             fault = "overloaded"
-        code = error.headers.get("x-amzn-errortype", "")
-        said = f"{code} {error.body}"[:MAX_SAID]
+        said = f"{error.headers.get('x-amzn-errortype', '')} {error.body}"[:MAX_SAID]
         for before, words, meaning in MEANINGS:
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning

@@ -121,8 +121,7 @@ def review_body(review: Review) -> str:
 
 def check_title(review: Review) -> str:
     """Plain text, at most 255 bytes."""
-    title = plain(words.headline(redacted(review), explains=True))
-    return shortened_bytes(title, MAX_CHECK_TITLE)
+    return shortened_bytes(plain(words.headline(redacted(review), explains=True)), MAX_CHECK_TITLE)
 
 
 def annotations(review: Review) -> tuple[Annotation, ...]:
@@ -184,8 +183,7 @@ def render_commands(review: Review, _: Style) -> str:
             place |= {"line": str(note.start_line), "endLine": str(note.end_line)}
         place["title"] = note.title
         said = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in place.items())
-        level = COMMANDS[note.annotation_level]
-        lines.append(f"::{level} {said}::{note.message.translate(DATA)}")
+        lines.append(f"::{COMMANDS[note.annotation_level]} {said}::{note.message.translate(DATA)}")
     return "\n".join(lines)
 
 

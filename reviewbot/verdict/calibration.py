@@ -45,8 +45,7 @@ def score(
             for name, stance in latest_stances(finding.claims, finding.positions).items():
                 if truth and stance != "unsure" and name in models:
                     (right if stance == truth else wrong)[models[name]] += 1
-    names = sorted({*right, *wrong})
-    return Scores({name: Score(right[name], wrong[name]) for name in names})
+    return Scores({n: Score(right[n], wrong[n]) for n in sorted({*right, *wrong})})
 
 
 def truth_of(finding: Finding) -> Literal["real", "not_real"] | None:
