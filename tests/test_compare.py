@@ -325,6 +325,7 @@ ABSENT = [
          Project(head_files=frozenset({"src/cart.py"})), True),
         (SAME, MISSING.format("tax"), NEW, False),
         (SAME, MISSING.format("tax.rate"), NEW, True),
+        (SAME, "ImportError: cannot import name 'rate' from 'tax' (/x/tax.py)", NEW, True),
         (SAME, MISSING.format("tax"), replace(NEW, base_files=NEW.head_files), True),
         (SAME, MISSING.format("tax"), replace(NEW, manifests={}), True),
         (SAME, "importlib.metadata.PackageNotFoundError: x", Project(), False),

@@ -171,8 +171,8 @@ def is_missing_here(
         new = project.manifests.keys() - project.base_files
         folders = tuple(path.rpartition("/")[0] + "/" for path in new)
         there = own & project.head_files
-        is_new = module == top and bool(there) and there.isdisjoint(project.base_files)
-        return is_new and all(path.startswith(folders) for path in there)
+        is_new = bool(there) and there.isdisjoint(project.base_files) and name is None
+        return is_new and module == top and all(path.startswith(folders) for path in there)
     if top in sys.stdlib_module_names:
         return name is None and not ("." in module and _writes(change, missing))
     declares_nothing = earlier is None and not project.manifests
@@ -190,7 +190,8 @@ def locate(
     That is the nearest to a line of the failure: the deepest one that it passed through, or the
     executed one that the fewest passing tests executed, and of these the most failing ones
     (spectrum-based fault localisation, https://doi.org/10.1145/1101908.1101949). Else it is one
-    that ran on import, or the first one if the change does not touch the test.
+    that ran on import, or the first one if the change does not touch the test. Before all, it is
+    the line that fails, if that is new and nobody knows what the test executed.
     """
     for place in () if test.lines else test.frames[-1:]:  # what it executed is not known
         if any(f.path == place.path and place.line in f.added_lines for f in change.files):

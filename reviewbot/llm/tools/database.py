@@ -153,6 +153,5 @@ def _ask_postgresql(address: str, sql: str, parameters: Parameters) -> list[str]
                 raise Unanswered(OUT_OF_TIME % SECONDS) from None
             if connection.broken:
                 raise Unanswered(UNREACHABLE) from None
-            diagnosis = getattr(error, "diag", None)
-            reason = getattr(diagnosis, "message_primary", None) or str(error)
+            reason = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
             return [f"the database says: {reason}"]
