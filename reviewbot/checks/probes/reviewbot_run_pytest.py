@@ -7,6 +7,8 @@ import sys
 
 REPORT = "/out/pytest.jsonl"
 USAGE_ERROR = 4
+# A test for a claim, and where fixtures of the project may be, beside which it can use them.
+REPRODUCTION, FIXTURES = "test_reviewbot_reproduction.py", ("tests/conftest.py", "test/conftest.py")
 # Tests run once, one after the other and in their order, and are measured by us alone. Where these
 # plugins are installed, the project may name their options, so they stay.
 PLUGINS = {
@@ -23,6 +25,9 @@ def main(arguments: list[str]) -> int:
     command += ["-q", "--color=no", "--continue-on-collection-errors", "--maxfail=0"]
     found = [name for name in PLUGINS if any(f.find_spec(name, None) for f in sys.meta_path)]
     alone = [option for name in found for option in PLUGINS[name]]
+    if beside := REPRODUCTION in arguments and next(filter(os.path.exists, FIXTURES), ""):
+        os.rename(REPRODUCTION, moved := beside.replace("conftest.py", REPRODUCTION))
+        arguments = [moved if argument == REPRODUCTION else argument for argument in arguments]
     code = 0
     no_options = ["-o", "addopts=", "-o", "required_plugins="]
     for options in (alone, alone + no_options, no_options):
