@@ -80,8 +80,8 @@ def test_without_models_one_line_says_so() -> None:
     ("findings", "sentence"),
     [
         ([replace(BROKEN, result=ONE), QUESTION, QUESTION],
-         "a test that passed before fails now, and 2 questions"),
-        ([BROKEN], "2 tests that passed before fail now"),
+         "a test that passed fails now, and 2 questions"),
+        ([BROKEN], "2 tests that passed fail now"),
         ([replace(BROKEN, result=replace(ONE, kind="failing_test"))], "a new test fails"),
         ([replace(BROKEN, result=replace(ONE, at_import=True))],
          "a file of tests cannot be loaded"),
@@ -89,7 +89,7 @@ def test_without_models_one_line_says_so() -> None:
         ([by_check(n) for n in "abcd"], "4 new problems (a, b, c, d)"),
         ([PROVEN, QUESTION], "a test written for a claim fails, and 1 question"),
         ([PROVEN, PROVEN], "tests written for 2 claims fail"),
-        ([replace(CARRIED, blocks=True)], "a finding of an earlier review stands"),
+        ([replace(CARRIED, blocks=True)], "an earlier finding stands"),
     ],
 )  # fmt: skip
 def test_the_first_sentence_says_why_changes_are_requested(

@@ -270,7 +270,7 @@ def sarif(review: Review) -> dict[str, Any]:
         ("clean", "Reviewed: no findings", ""),
         ("docs only", "Nothing to review: the change has no code to review", ""),
         ("approved", "Approved: no findings", ""),
-        ("broken test", "Changes requested: 1 finding", "2 tests that passed before fail now"),
+        ("broken test", "Changes requested: 1 finding", "2 tests that passed fail now"),
         ("question", "Reviewed: 1 question", ""),
         (
             "mixed",

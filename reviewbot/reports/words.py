@@ -53,17 +53,11 @@ RULINGS: dict[Ruling, str] = {
 # Why findings block, in the singular and the plural, by the kind of what was executed.
 WHY_IT_BLOCKS = {
     "broken_file": ("a file of tests cannot be loaded", "{count} files of tests cannot be loaded"),
-    "broken_test": (
-        "a test that passed before fails now",
-        "{count} tests that passed before fail now",
-    ),
+    "broken_test": ("a test that passed fails now", "{count} tests that passed fail now"),
     "failing_test": ("a {new}test fails", "{count} {new}tests fail"),
     "diagnostic": ("1 {new}problem ({checks})", "{count} {new}problems ({checks})"),
     "claim": ("a test written for a claim fails", "tests written for {count} claims fail"),
-    "carried": (
-        "a finding of an earlier review stands",
-        "{count} findings of earlier reviews stand",
-    ),
+    "carried": ("an earlier finding stands", "{count} earlier findings stand"),
 }
 TEST_RESULTS: dict[TestResult, str] = {
     "passes": "passes",
