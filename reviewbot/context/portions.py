@@ -218,6 +218,7 @@ def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
         base={line.base: text for line, text in run if line.base is not None},
         head={line.head: text for line, text in run if line.head is not None},
         added=frozenset(line.head for line, _ in run if line.head and line.base is None),
+        removed=frozenset(line.base for line, _ in run if line.base and line.head is None),
         rows=tuple(f"{line.head or line.base}{line.marker}{text}" for line, text in run),
     )
 

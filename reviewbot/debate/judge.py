@@ -13,7 +13,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.context.brief import Brief, brief_about
+from reviewbot.context.brief import INTENT, Brief, brief_about
 from reviewbot.debate import prompts
 from reviewbot.debate.case import Case, Intention, Position, Stance
 from reviewbot.debate.panel import MODERATOR, Absence, Panel, Question
@@ -21,6 +21,7 @@ from reviewbot.debate.plan import Plan
 from reviewbot.debate.reader import IntentAnswer, Judgement, TestAnswer, citation_of, reader_of
 from reviewbot.llm.client import Totals
 from reviewbot.severity import RANK
+from reviewbot.text.files import classify
 
 UNSTATED = "The change adds no line of a test, of documentation or of a comment."
 MAX_CASES = 5
@@ -168,7 +169,9 @@ async def moderate(
     asked: list[Question] = []
     for brief, here in cases_by_brief(contested, briefs):
         # It is often of another vendor, whose cache does not know what the panelists read.
-        part = brief.narrowed({claim.location.path for case in here for claim in case.claims})
+        paths = {claim.location.path for case in here for claim in case.claims}
+        paths |= {p.path for p in brief.passages if classify(p.path) in INTENT}
+        part = brief.narrowed(paths)
         back = [replace(case, positions=case.positions[::-1]) for case in here[::-1]]
         for phase, in_order in (("ruling", here), ("ruling_reversed", back)):
             asked.append(Question.about(part, MODERATOR, phase, "ruling", in_order))

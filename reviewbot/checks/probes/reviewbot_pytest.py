@@ -299,7 +299,8 @@ def frames_of(trace: Any) -> list[dict[str, Any]]:
 
 def frames_in_tree(places: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
     found = [location(relative(file), int(line)) for file, line in places]
-    return [place for place in found if not place["path"].startswith("..")][-MAX_FRAMES:]
+    own = (p for p in found if not p["path"].startswith("..") and not INSTALLED.match(p["path"]))
+    return list(own)[-MAX_FRAMES:]
 
 
 def location(path: str, line: int) -> dict[str, Any]:

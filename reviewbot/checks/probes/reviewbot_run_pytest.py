@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from itertools import product
 
 REPORT = "/out/pytest.jsonl"
 USAGE_ERROR = 4
@@ -20,22 +22,27 @@ PLUGINS = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run pytest with the project's options, or without them if a plugin for them is missing."""
+    """Run pytest with the project's options, or without them if a plugin for them is missing.
+
+    A test for a claim runs at the top if the file with fixtures cannot be loaded.
+    """
     command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest"]
     command += ["-q", "--color=no", "--continue-on-collection-errors", "--maxfail=0"]
     found = [name for name in PLUGINS if any(f.find_spec(name, None) for f in sys.meta_path)]
     alone = [option for name in found for option in PLUGINS[name]]
-    if beside := REPRODUCTION in arguments and next(filter(os.path.exists, FIXTURES), ""):
-        os.rename(REPRODUCTION, moved := beside.replace("conftest.py", REPRODUCTION))
-        arguments = [moved if argument == REPRODUCTION else argument for argument in arguments]
     code = 0
     no_options = ["-o", "addopts=", "-o", "required_plugins="]
-    for options in (alone, alone + no_options, no_options):
-        code = os.spawnv(os.P_WAIT, sys.executable, command + options + arguments)
+    ways = [arguments]
+    if beside := REPRODUCTION in arguments and next(filter(os.path.exists, FIXTURES), ""):
+        shutil.copy(REPRODUCTION, moved := beside.replace("conftest.py", REPRODUCTION))
+        ways.insert(0, [moved if name == REPRODUCTION else name for name in arguments])
+    for names, options in product(ways, (alone, alone + no_options, no_options)):
+        code = os.spawnv(os.P_WAIT, sys.executable, command + options + names)
         with open(REPORT, "rb") as report:
             text = report.read()
         # With --strict-config, pytest collects tests before it stops.
-        if code != USAGE_ERROR or (text and b"has_finished" not in text):
+        is_broken = bool(text) and b"has_finished" not in text and names == arguments
+        if code != USAGE_ERROR or is_broken:
             break
         os.truncate(REPORT, 0)
     return code
