@@ -25,7 +25,7 @@ from reviewbot.github import client as module
 from reviewbot.github.client import Client, GitHubError
 from reviewbot.github.documents import read_artifact
 from reviewbot.github.job import Event, read_event
-from reviewbot.github.pulls import Author, may_write, read_snapshot
+from reviewbot.github.pulls import Author, may_write, read_comments, read_snapshot
 from reviewbot.text.hidden import find_hidden
 from tests.fake_github import GitHub, Pull, Repository, faults
 
@@ -514,8 +514,9 @@ NAMES = ("date", "retry-after", "x-ratelimit-remaining", "x-ratelimit-reset", "l
 VALUES = st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), max_size=20)
 CALLS: tuple[Call, ...] = (
     *(comment, resolve, compare, ask, lambda c: c.location("/x", "look")),
-    *(lambda c: may_write(c, "ann"), lambda c: read_snapshot(c, 7)),
+    *(lambda c: may_write(c, "ann"), lambda c: read_snapshot(c, 7), lambda c: read_comments(c, 7)),
 )
+ISSUES: list[Any] = [{"comments": None}, {"comments": {"nodes": 5}}, {"comments": {"nodes": [{}]}}]
 
 
 def test_whatever_is_answered_is_a_value_or_one_error() -> None:
@@ -537,6 +538,14 @@ def test_whatever_is_answered_is_a_value_or_one_error() -> None:
 
     with scripted(DONE) as (client, script, _):
         check()
+
+
+def test_comments_of_another_shape_are_one_error() -> None:
+    for issue in (*ISSUES, [5]):
+        said = Said(200, {"data": {"repository": {"issue": issue}}})
+        kind, *_, sentence = refused(said, lambda client: read_comments(client, 7))
+        assert kind == "failed"
+        assert sentence.startswith("GitHub's answer has another shape: "), issue
 
 
 def test_a_pull_request_with_anything_in_the_place_of_anything_is_read_or_one_error() -> None:

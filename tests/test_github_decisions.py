@@ -217,14 +217,11 @@ def test_each_subject_has_its_activity_and_nothing_runs_beside_keys() -> None:
         ("comment", False, None, {}, False, "ann"),
         ("comment", False, True, {}, False, ""),
         ("finished_run", False, True, {}, False, ""),
-        ("audit", True, None, fork, True, ""),
-        ("merge_group", True, None, {}, True, ""),
     ]:
         mode = "debate" if subject == "finished_run" else "all"
         known = facts(subject, mode, pull=pull, has_keys=has_keys, may_write=may_write)
         assert may_execute(known) is runs, (subject, has_keys, may_write, pull)
-        if subject not in ("audit", "merge_group"):
-            assert asks_about(known) == asked, (subject, has_keys, may_write, pull)
+        assert asks_about(known) == asked, (subject, has_keys, may_write, pull)
     assert not may_execute(facts("pull_request", snapshot=None))
 
 

@@ -120,6 +120,23 @@ def test_a_lost_answer_repeats_nothing(jobs: Jobs, pull: Pull, after: bool) -> N
     assert summary_of(pull).startswith("**Reviewed**")
 
 
+def test_an_answer_of_another_shape_is_said(jobs: Jobs, pull: Pull) -> None:
+    for body in ("[]", "{}", '{"merge_base_commit": null}'):
+        jobs.github.faults.append(Fault("repos/compare-commits-with-basehead", 200, body))
+        ran = jobs.push(pull)
+        assert (ran.exit_code, ran.writes) == (3, [])
+        assert "::GitHub's answer has another shape: " in ran.log
+    finished = jobs.github.event("workflow_run", run=pull.repository.run("collect", pull=pull))
+    for operation, name, payload, mode in (
+        ("pulls/list", "workflow_run", finished, "debate"),
+        ("issues/list-for-repo", "schedule", {}, "all"),
+    ):
+        jobs.github.faults.append(Fault(operation, 200, "[5]"))
+        ran = jobs.run(name, payload, mode=mode)
+        assert (ran.exit_code, ran.writes) == (3, []), operation
+        assert "::GitHub's answer has another shape: " in ran.log
+
+
 def test_a_check_run_is_created_once_where_no_commit_shows_it(jobs: Jobs, app: Repository) -> None:
     app.commit("topic", {"b.py": "b = 1\n"})
     app.bare.git("update-ref", "refs/heads/main", "refs/heads/topic")

@@ -13,7 +13,7 @@ from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo, decide, may_execute, needs_permission_of
-from reviewbot.github.client import LATER, CallError, Client
+from reviewbot.github.client import LATER, CallError, Client, as_described
 from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
 from reviewbot.github.job import Event, Job, Runner, read_job
@@ -98,7 +98,7 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     is_pushed = subject == "pull_request" and job.mode == "all"
     if is_pushed and may_execute(facts) and job.autofix != "off":
         return review_and_fix(run, change)
-    review = steps.make_review(run, change)
+    review = asyncio.run(review_change(change, steps.host_of(run, facts.state.memory)))
     if job.mode == "all":
         return steps.finish(run, change, review)[0]
     steps.keep(job, runner, review, settings)
@@ -165,6 +165,7 @@ def review_target(
         return asyncio.run(review_change(change, host)), settings
 
 
+@as_described()
 def find_issue(client: Client) -> tuple[int, State]:
     """The number of the issue of the last audit, 0 if there is none, and what it keeps.
 
@@ -172,7 +173,7 @@ def find_issue(client: Client) -> tuple[int, State]:
     """
     about = {"state": "open", "labels": LABEL, "per_page": "100"}
     found = client.read("/issues", "find the issue of the last audit", **about)
-    for issue in found if isinstance(found, list) else []:
+    for issue in found:
         first, _, rest = (issue.get("body") or "").partition("\n")
         if first.rstrip("\r") == AUDIT and "pull_request" not in issue:
             return int(issue["number"]), pulls.decode_state(rest.partition("\n")[0]) or State()
@@ -193,6 +194,7 @@ def open_client(job: Job) -> Client:
     return Client(Auth.Token(job.token), job.repository, api_url=job.api_url)
 
 
+@as_described()
 def find_pull(client: Client, event: Event) -> int:
     """The number of the pull request for which a fork's run collected evidence.
 

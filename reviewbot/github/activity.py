@@ -203,15 +203,13 @@ def decide(facts: Facts) -> None:
 
 
 def may_execute(facts: Facts) -> bool:
-    """Whether code of the change may run in this job, in the sandbox.
+    """Whether code of a pull request may run in this job, in the sandbox.
 
     Never in a run that a comment or another run started: it belongs to the default branch, its
     token may write, and other runs trust its caches. Beside secrets only for a head in the
     repository itself whose author may write to it.
     """
     subject, snapshot = facts.event.subject, facts.snapshot
-    if subject in ("audit", "merge_group"):
-        return True
     if subject in ("comment", "finished_run") or snapshot is None:
         return False
     if subject == "pull_request" and not facts.job.has_keys:

@@ -11,7 +11,8 @@ without the query and no 307, and fails with ValueError at a rate limit that is 
 import random
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import msgspec
@@ -269,6 +270,16 @@ class Client:
             return Answer(status, response.headers, msgspec.json.decode(response.content))
         except (ValueError, RecursionError):
             return Answer(status, response.headers, is_whole=status == 204)
+
+
+@contextmanager
+def as_described() -> Iterator[None]:
+    """Raises CallError where an answer is read that has another shape than GitHub describes."""
+    try:
+        yield
+    except (msgspec.ValidationError, AttributeError, KeyError, TypeError) as error:
+        words = one_line(f"{type(error).__name__}: {error}")
+        raise CallError("failed", f"GitHub's answer has another shape: {words}") from error
 
 
 def graphql_error(faults: Sequence[GraphqlFault], doing: str) -> GitHubError:

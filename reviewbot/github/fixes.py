@@ -68,8 +68,7 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
         listed = [f"- {', '.join(f.findings)}: committed as {code(f.commit[:10])}" for f in made]
         add = partial(_with_fixes, made=made)
         return Answer(words="\n".join(listed), update=add, reviews_again=True)
-    known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
-    if unknown := sorted(set(ids) - known if run.facts.state.head else ()):
+    if unknown := sorted({*ids} - {*memory.numbers.values()} if run.facts.state.head else ()):
         raise UsageError(f"There is no finding {unknown[0]} here.")
     find = documents_of(run.client, run.facts.state)
     wanted = [f for f in memory.findings if not f.dismissed and (not ids or f.id in ids)]

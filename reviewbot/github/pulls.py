@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.github.client import CallError, Client, graphql_error, one_line
+from reviewbot.github.client import CallError, Client, as_described, graphql_error
 from reviewbot.severity import RANK
 from reviewbot.text.plain import shortened_bytes
 from reviewbot.verdict.document import Memory
@@ -167,32 +167,10 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         return self.pull.head_repository.lower() != self.repository.lower()
 
 
+@as_described()
 def read_snapshot(client: Client, number: int) -> Snapshot:
     """Raises GitHubError."""
-    try:
-        return _read(client, number, f"read pull request {number}")
-    except (msgspec.ValidationError, AttributeError, KeyError, TypeError) as error:
-        words = one_line(f"{type(error).__name__}: {error}")
-        message = f"GitHub's answer about pull request {number} has another shape: {words}"
-        raise CallError("failed", message) from error
-
-
-def may_write(client: Client, login: str) -> bool:
-    """Whether somebody may write to the repository now. Whoever is not surely known may not.
-
-    A role of an organisation's own counts as the least that its base permission stands for.
-    """
-    try:
-        path = f"/collaborators/{quote(login, safe='')}/permission"
-        found = client.read(path, "tell what somebody may do")
-    except CallError as error:
-        if error.kind == "failed":  # GitHub's own trouble is no answer
-            raise
-        return False
-    return isinstance(found, dict) and found.get("permission") in ("admin", "write")
-
-
-def _read(client: Client, number: int, doing: str) -> Snapshot:
+    doing = f"read pull request {number}"
     owner, _, name = client.repository.partition("/")
     variables = {"owner": owner, "name": name, "number": number, "after": None}
     data, faults = client.query(_query(LISTS, PULL, "viewer { login }"), variables, doing)
@@ -244,6 +222,22 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
     return snapshot if snapshot.me else replace(snapshot, me=next(own, ""))
 
 
+def may_write(client: Client, login: str) -> bool:
+    """Whether somebody may write to the repository now. Whoever is not surely known may not.
+
+    A role of an organisation's own counts as the least that its base permission stands for.
+    """
+    try:
+        path = f"/collaborators/{quote(login, safe='')}/permission"
+        found = client.read(path, "tell what somebody may do")
+    except CallError as error:
+        if error.kind == "failed":  # GitHub's own trouble is no answer
+            raise
+        return False
+    return isinstance(found, dict) and found.get("permission") in ("admin", "write")
+
+
+@as_described()
 def read_comments(client: Client, issue: int) -> tuple[Comment, ...]:
     """The newest comments on an issue that is no pull request. Raises GitHubError."""
     owner, _, name = client.repository.partition("/")

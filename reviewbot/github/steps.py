@@ -20,11 +20,10 @@ from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
 from reviewbot.github import plan, pulls
 from reviewbot.github.activity import MOVED, Facts, NothingToDo, may_execute
-from reviewbot.github.client import LATER, CallError, Client, GitHubError
+from reviewbot.github.client import LATER, CallError, Client, GitHubError, as_described
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.pulls import SUMMARY, ReviewEvent, Snapshot, State
 from reviewbot.journal import Journal, key_of, write_file
-from reviewbot.pipeline import review as review_target
 from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
 from reviewbot.severity import Threshold, reaches
@@ -109,7 +108,8 @@ def read_change(run: Run) -> Change:
     path = f"/compare/{pull.base_sha}...{pull.head_sha}"
     # The files are on the first page only; the second has the merge base and none of them.
     found = run.client.read(path, "compare base and head", per_page="1", page="2")
-    base = str(found["merge_base_commit"]["sha"])
+    with as_described():
+        base = str(found["merge_base_commit"]["sha"])
     if base != pull.base_sha:
         fetch(run.job, base)
     change = load_change(run.repository, f"{base}..{pull.head_sha}")
@@ -149,11 +149,6 @@ def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
         focus=focus,
         may_approve=run.job.is_on("allow_approve") and not is_others,
     )
-
-
-def make_review(run: Run, change: Change, memory: Memory | None = None, focus: str = "") -> Review:
-    host = host_of(run, memory or run.facts.state.memory, focus)
-    return asyncio.run(review_target(change, host))
 
 
 def finish(
