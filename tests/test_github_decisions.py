@@ -28,7 +28,7 @@ from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, comment, snap
 FULL = (
     "/debate full|/DEBATE Full|\n\n  \n/debate full|\r\n\t\r\n/debate full\r\n|"
     "\u00a0\n/debate full|/debate\tfull|/debate\u00a0full\u00a0|/debate\u3000 full!|"
-    "/debate full\rthanks|/debate full\n/debate stop|/debate full\n\n> /debate\n```|/debate `full`"
+    "/debate full\rthanks|/debate full\n /debate stop|/debate full\n\n> /debate\n```|/debate `full`"
 )
 COMMANDS: dict[str, tuple[str, str, str]] = {
     **dict.fromkeys(FULL.split("|"), ("full", "", "")),
@@ -68,6 +68,7 @@ NEAR = {
     "longer than 10,000 characters": "ask " + "x" * 10_001,
     "/debate fix [F1 F2]": "FIX the parser|fix F1 please|fixx|fixes F1",
     "/debate undo": "undo F1|revert",
+    "a comment of its own": "status\n/debate cost|\n\n/Debate fix|the locks\r\n/debate",
 }
 
 

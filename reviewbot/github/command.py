@@ -102,6 +102,8 @@ def parse(body: str) -> Command | Misunderstood | None:
     by_verb = {form.verb: form for form in FORMS}
     review = by_verb.pop("review")
     verb = first.strip(AROUND).lower() if first.isascii() else first
+    if verb not in ("ask", "dispute") and any(map(OPENING.match, below)):
+        return Misunderstood("There are several commands: give each in a comment of its own.")
     if verb == review.verb and not rest:
         return Command(review)
     if verb in by_verb:

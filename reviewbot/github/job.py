@@ -36,7 +36,6 @@ INPUTS: Mapping[str, str] = {
 }
 Mode = Literal["all", "collect", "debate", "publish"]
 Autofix = Literal["off", "suggest", "commit", "pull_request"]
-Level = Literal["error", "warning", "notice"]
 # In no variable that a review gets.
 HIDDEN = (
     *("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_APP_PRIVATE_KEY"),
@@ -249,7 +248,7 @@ class Runner:
         self._output = variables.get("GITHUB_OUTPUT", "")
         self._summary = variables.get("GITHUB_STEP_SUMMARY", "")
 
-    def say(self, words: str, level: Level | None = None) -> None:
+    def say(self, words: str, level: Literal["error", "warning", "notice"] | None = None) -> None:
         """A line of ours in the log, or an annotation. Nothing in it is a command."""
         line = " ".join(without_commands(words).split("\n"))
         escaped = line.replace("%", "%25").replace("\r", "%0D") if level else line

@@ -118,14 +118,13 @@ def read_change(run: Run) -> Change:
 
 
 def make_host(job: Job, repository: Repository, memory: Memory | None) -> Host:
-    models = job.inputs["models"].replace(",", " ").split()
     return Host(
         repository=repository,
         journal=Journal(job.documents / ("results" if job.mode == "debate" else "evidence")),
         state_folder=job.documents / "state",
         layers=job.layers(),
         variables=job.variables,
-        panelists=read_roles(models, "the input models:"),
+        panelists=read_roles(job.inputs["models"].replace(",", " ").split(), "the input models:"),
         may_execute=False,
         not_executed=NOT_EXECUTED,
         memory=memory,
