@@ -187,6 +187,26 @@ def test_a_job_is_cancelled_and_the_next_one_runs() -> None:
             assert (second["state"], bool(second["error"]["message"])) == ("failed", True)
 
 
+@pytest.mark.usefixtures("shop")
+def test_who_watches_a_job_is_told_that_the_server_ends() -> None:
+    with VendorServer(lambda _: Sent(delay=20)).running() as server:
+        configure(configuration(server.url))
+        with serving() as client:
+            _, job = client.ask("POST", "/v1/jobs", {"kind": "negotiate", "question": "How?"})
+            connection = HTTPConnection("127.0.0.1", client.port, timeout=30)
+            path, headers = f"/v1/jobs/{job['id']}/events", {"Authorization": f"Bearer {TOKEN}"}
+            connection.request("GET", path, headers=headers)
+            events = connection.getresponse()
+            while not server.received:
+                time.sleep(0.01)
+            client.process.send_signal(signal.SIGINT)
+            *_, last = events.read().decode().rstrip().split("\n\n")
+            connection.close()
+            assert last.startswith("event: end\n")
+            assert '"state":"cancelled"' in last
+            assert client.process.communicate(timeout=10)[1] == "reviewbot: interrupted\n"
+
+
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     folder = tmp_path_factory.mktemp("empty")

@@ -35,9 +35,7 @@ async def command(
     Clients need the token in REVIEWBOT_TOKEN; without one, a new one is printed.
     """
     try:
-        from uvicorn import Config, Server
-
-        from reviewbot.server.app import Api, Jobs, make_app
+        from reviewbot.server.app import Api, Jobs, make_server
     except ImportError as error:
         message = f"the server needs a package that is not installed: {error.name}"
         hint = "pip install '.[server]' in the clone of reviewbot"
@@ -70,6 +68,4 @@ async def command(
     if not variables.get(TOKEN):
         click.echo(f"reviewbot: the token is {token}", err=True)  # say() may take it for a secret
     jobs = Jobs(open_host, kept)
-    app = make_app(Api(jobs, kept, ledger, project, token), jobs)
-    config = Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=2)
-    await Server(config).serve([listener])
+    await make_server(Api(jobs, kept, ledger, project, token), jobs).serve([listener])

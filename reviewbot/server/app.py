@@ -11,7 +11,7 @@ import json
 import sys
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, closing
+from contextlib import AbstractContextManager, closing
 from datetime import UTC, datetime
 from functools import partial
 from secrets import token_hex
@@ -26,6 +26,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn import Config, Server
 
 from reviewbot.errors import ReviewbotError
 from reviewbot.events import Emit, Event
@@ -47,8 +48,6 @@ from reviewbot.version import __version__
 
 MAX_BODY = 8_000_000  # bytes, of a patch above all
 MAX_WAITING, MAX_KEPT = 50, 100  # jobs
-MAX_TEXT = 20_000  # characters of a question or answer in an event
-SECONDS_BETWEEN_LOOKS = 0.1
 Revision = Annotated[str, Meta(description="a commit, A..B or A...B; empty: uncommitted work")]
 
 
@@ -158,15 +157,15 @@ class Jobs:
         known = self._events[job.id]
         while True:
             has_ended = job.id not in self._tasks
-            for number in range(after, len(known)):
-                yield number + 1, known[number]
-            after = max(after, len(known))
+            while after < len(known):
+                after += 1
+                yield after, known[after - 1]
             if has_ended:
                 return
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            await asyncio.sleep(0.1)
 
     def _add(self, id: str, event: Event) -> None:
-        self._events[id].append(replace(event, text=event.text[:MAX_TEXT]))
+        self._events[id].append(replace(event, text=event.text[:20_000]))
 
     async def _run(self, job: Job) -> None:
         try:
@@ -189,14 +188,13 @@ class Jobs:
 
 async def perform(order: Order, host: Host, state: State) -> Any:
     """What comes of an order, as a value that msgspec can encode. Raises ReviewbotError."""
-    repository = host.repository
-    assert repository
     if isinstance(order, NegotiateOrder):
         return await negotiate(order.question, order.paths, host, lambda _: None)
     if isinstance(order, ReviewOrder) and order.patch:
         change, host = await load_patch(order.patch.encode()), replace(host, repository=None)
     else:
-        change = await repository.load_change(Target(revision=order.target))
+        assert host.repository
+        change = await host.repository.load_change(Target(revision=order.target))
     if isinstance(order, ReviewOrder):
         result = await review(change, host)
         state.save(result)
@@ -216,8 +214,7 @@ async def perform(order: Order, host: Host, state: State) -> Any:
 
 def _fix(result: TaskResult) -> dict[str, Any]:
     """A fix as clients get it: with its diff, and without the content of files."""
-    without = ("files", "evidence", "tree")
-    return {n: getattr(result, n) for n in result.__struct_fields__ if n not in without}
+    return _without(result, "files", "evidence", "tree")
 
 
 class Api:
@@ -282,7 +279,7 @@ class Api:
 
     async def list_sessions(self, _: Request) -> Response:
         sessions = await self._read(lambda store: list_sessions(store, self._project))
-        return _json([_without_review(session) for session in sessions])
+        return _json([_without(session, "review") for session in sessions])
 
     async def show_session(self, request: Request) -> Response:
         """Agents, every question and answer, and what was tried, without secrets."""
@@ -300,7 +297,7 @@ class Api:
         more = {"agents": record.agents, "turns": turns, "trials": record.trials, "review": review}
         # What a negotiation or a chat ended with.
         more["outcome"] = json.loads(document or "null") if review is None else None
-        return _json({**_without_review(record.session), **more})
+        return _json({**_without(record.session, "review"), **more})
 
     async def show_schema(self, _: Request) -> Response:
         return _json(openapi())
@@ -346,17 +343,21 @@ ROUTES: tuple[tuple[str, str, Handler, str], ...] = (
 )
 
 
-def make_app(api: Api, jobs: Jobs) -> Starlette:
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
-        await jobs.cancel()
-
+def make_server(api: Api, jobs: Jobs) -> Server:
+    """It ends jobs before connections, so that whoever watches one is told."""
     routes = [
         Route(path, partial(api.answer, handler), methods=[method])
         for method, path, handler, _ in ROUTES
     ]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refuse})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse})
+
+    class Ending(Server):
+        async def shutdown(self, sockets: Any = None) -> None:
+            await jobs.cancel()
+            await super().shutdown(sockets)
+
+    config = Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=2)
+    return Ending(config)
 
 
 async def refuse(_: Request, error: Exception) -> Response:
@@ -369,13 +370,12 @@ def openapi() -> dict[str, Any]:
     (order, job, review), parts = msgspec.json.schema_components(
         (Order, Job, Review), ref_template="#/components/schemas/{name}"
     )
-    bodies = {("POST", "/v1/jobs"): job, ("GET", "/v1/jobs/{id}"): job}
-    bodies |= {("GET", "/v1/reviews/{id}"): review}
+    bodies = {"POST /v1/jobs": job, "GET /v1/jobs/{id}": job, "GET /v1/reviews/{id}": review}
     paths: dict[str, dict[str, Any]] = {}
     for method, path, _, summary in ROUTES:
         status = "202" if method == "POST" else "200"
         kind = "text/event-stream" if path.endswith("/events") else "application/json"
-        content = {kind: {"schema": bodies.get((method, path), {})}}
+        content = {kind: {"schema": bodies.get(f"{method} {path}", {})}}
         operation: dict[str, Any] = {"summary": summary, "security": [{"token": []}]}
         operation["responses"] = {status: {"description": summary, "content": content}}
         if "{id}" in path:
@@ -394,8 +394,8 @@ def openapi() -> dict[str, Any]:
     }
 
 
-def _without_review(session: Any) -> dict[str, Any]:
-    return {name: value for name, value in asdict(session).items() if name != "review"}
+def _without(document: Struct, *names: str) -> dict[str, Any]:
+    return {name: value for name, value in asdict(document).items() if name not in names}
 
 
 def _text(value: Any) -> str:
