@@ -333,10 +333,25 @@ def test_the_test_that_reproduces_it_stays_as_it_is(largest: Project) -> None:
 
 
 def test_the_test_that_reproduces_it_passes_the_gate_as_well(largest: Project) -> None:
+    """Nobody is paid for a fix that it would keep out."""
     secret = f"{REPRODUCED}\n\nTOKEN = 'ghp_{'a1B2' * 9}'\n"
-    result, _ = solve(largest, by_report(secret), REPORT)
+    asked: list[str] = []
+
+    def answer(label: str, prompt: str) -> Any:
+        asked.append(label.partition("/")[2])
+        return by_report(secret)(label, prompt)
+
+    with pytest.raises(UsageError, match=r"nobody could .+py` contains a new secret"):
+        solve(largest, answer, REPORT)
+    assert {*asked} == {"reproduce"}
+
+
+def test_a_fix_with_which_the_test_does_not_run_is_refused(largest: Project) -> None:
+    largest.commit("Run no suite", {".reviewbot.yml": "checks: [{name: pytest, off: true}]\n"})
+    gone = by_edit("lists.py", "def largest", "import os\n\nos._exit(0)\n\n\ndef largest")
+    result, _ = solve(largest, by_report(REPRODUCED, gone), REPORT)
     assert result.outcome == "failed"
-    assert "contains a new secret" in result.reasons[0]
+    assert result.reasons[0].startswith("The test does not run.\n")
 
 
 SAID = [

@@ -7,11 +7,13 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from posixpath import dirname, join
 from statistics import mode
 from textwrap import shorten
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, is_below
 from reviewbot.checks.evidence import FAILURES, TestOutcome
@@ -89,47 +91,40 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in trials.panel.absences]
     if not answers:
         raise ModelError(f"nobody answered ({'; '.join(reasons)})")
-    found: dict[str, Hypothesis] = {}
+    tasks: dict[str, Task] = {}
     for author, hypothesis in answers:
         test = hypothesis.test
-        if not test.strip() or test in found:
+        if not test.strip() or test in tasks:
             reasons.append(f"{author}: {hypothesis.cause or 'no test'}")
             continue
-        reproduction = Reproduction(language=PYTHON.name, source=test)
-        run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
-        if problem := why_no_reproduction(run, report):
-            reasons.append(f"{author}: {problem}")
-        else:
-            found[test] = hypothesis
-    if not found:
+        try:
+            tasks[test] = await _task_of(hypothesis, report, tuple(files), folder, trials)
+        except ValueError as error:
+            reasons.append(f"{author}: {error}")
+    if not tasks:
         hint = "add the command, the input and the whole traceback to the report"
         raise UsageError(f"nobody could reproduce it ({'; '.join(reasons)})", hint=hint)
-    task: Task | None = None
-    for hypothesis in reversed(found.values()):
-        task = await _task_of(hypothesis, text, tuple(files), folder, task, trials)
-    assert task
+    *others, task = tasks.values()
+    for other in reversed(others):
+        task = replace(other, instead=task)
     return task
 
 
 async def _task_of(
-    hypothesis: Hypothesis,
-    text: str,
-    paths: tuple[str, ...],
-    folder: str,
-    instead: Task | None,
-    trials: Trials,
+    hypothesis: Hypothesis, report: str, paths: tuple[str, ...], folder: str, trials: Trials
 ) -> Task:
+    """Raises ValueError with the reason if its test shows nothing, or no fix may bring it."""
+    reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
+    tree = trials.change.head_tree
+    run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
+    if problem := why_no_reproduction(run, report):
+        raise ValueError(problem)
     digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
     path = await path_of_test(f"regression_{digest}", folder, trials)
-    reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
-
-    async def judge(step: Step) -> Judgement:
-        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
-        if run.outcome != "passes":
-            return Judgement(unmet=(f"The test that reproduces it {run.outcome}.",))
-        return Judgement(facts=(f"{path} fails without the fix and passes with it.",))
-
-    details = {"report": text, "cause": hypothesis.cause, "test": hypothesis.test, "path": path}
+    tidied, refusals, _ = await trials.tidy(path, hypothesis.test.encode())
+    if refusals:
+        raise ValueError(refusals[0])
+    text = shown(report[:MAX_REPORT])
     said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
     title = said[-1] if said[0].startswith((">>>", "Traceback ")) else said[0]
     return Task(
@@ -137,12 +132,22 @@ async def _task_of(
         kind="bug",
         title=f"Fix: {title[:200]}",
         paths=paths,
-        given={path: (await trials.tidy(path, hypothesis.test.encode()))[0]},
-        details=details,
+        given={path: tidied},
+        details={"report": text, "cause": hypothesis.cause, "test": hypothesis.test, "path": path},
         purpose=text,
-        judge=judge,
-        instead=instead,
+        judge=partial(_judge, reproduction, path, folder, trials, "fix"),
     )
+
+
+async def _judge(
+    reproduction: Reproduction, path: str, folder: str, trials: Trials, what: str, step: Step
+) -> Judgement:
+    """Whether the test that failed before passes."""
+    run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
+    if run.outcome != "passes":
+        words = f"The test {run.outcome.replace('_', ' ')}.\n{shown(run.output)}"
+        return Judgement(unmet=(words.rstrip(),))
+    return Judgement(facts=(f"{path} fails without the {what} and passes with it.",))
 
 
 async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
@@ -271,9 +276,7 @@ async def prepare_feature(
             raise UsageError(f"{tester} gave no test for step {number}: {reason}")
         reproduction = Reproduction(language=PYTHON.name, source=test)
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
-        tidied, complaints = await trials.tidy(path, test.encode())
-        with_test = await trials.repository.make_tree(tree, {path: tidied})
-        _, _, refusals = await trials.refusals(with_test)
+        tidied, refusals, complaints = await trials.tidy(path, test.encode())
         if run.outcome not in ("fails", "errors"):
             words = run.outcome.replace("_", " ")
             refusals.append(f"The test {words} without the step.\n{shown(run.output)}")
@@ -286,13 +289,6 @@ async def prepare_feature(
         raise UsageError(f"step {number} has no test that can be used: {reason}")
 
     given |= {"test": test, "path": path}
-
-    async def judge(step: Step) -> Judgement:
-        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
-        if run.outcome != "passes":
-            return Judgement(unmet=(f"The test of the step {run.outcome}.\n{shown(run.output)}",))
-        return Judgement(facts=(f"{path} fails without the step and passes with it.",))
-
     return Task(
         id=f"step_{number}",
         kind="feature",
@@ -301,7 +297,7 @@ async def prepare_feature(
         given={path: tidied},
         purpose=prompts.render("step", **given),
         details=given,
-        judge=judge,
+        judge=partial(_judge, reproduction, path, folder, trials, "step"),
     )
 
 

@@ -102,8 +102,8 @@ class Trials(Struct, frozen=True, kw_only=True):
         existing = await self.repository.list_files(head)
         return own, before, refusals_of(own, before, after, existing, is_tool)
 
-    async def tidy(self, path: str, content: bytes) -> tuple[bytes, list[str]]:
-        """A new file, with what linters fix in it themselves, and what they say of the rest."""
+    async def tidy(self, path: str, content: bytes) -> tuple[bytes, list[str], list[str]]:
+        """A new file, with what linters fix in it themselves; what the gate and they say then."""
         fixers = [check for check in self.checks if check.fix]
 
         async def look(content: bytes) -> tuple[str, Project, Evidence]:
@@ -115,8 +115,8 @@ class Trials(Struct, frozen=True, kw_only=True):
         tree, project, found = await look(content)
         fixed = await self.draft_tool_fixes(found.new_results, tree, project)
         if fixed and (better := fixed.files.get(path)):
-            content, (_, _, found) = better, await look(better)
-        return content, [*_regressions(Evidence(), found)]
+            content, (tree, _, found) = better, await look(better)
+        return content, (await self.refusals(tree))[2], [*_regressions(Evidence(), found)]
 
     async def draft_tool_fixes(
         self, results: Sequence[CheckResult], head: str, project: Project
