@@ -288,8 +288,13 @@ def test_edits_apply_to_what_is_there() -> None:
         draft = Draft(edits=[Edit(path=path, find=find, replace=replacement)])
         with pytest.raises(ValueError, match=re.escape(reason)):
             apply_edits(draft, {"a.py": b"x = 1\nx = 2\n"})
+    emptied = [Edit(path="a.py", find="x = 1\n", replace="")]
+    with pytest.raises(ValueError, match="does not occur"):
+        apply_edits(Draft(edits=[*emptied, *emptied]), {"a.py": b"x = 1\n"})
     for edits, old, new in (
         ([Edit(path="a.py", find="", replace="x = 1\n")], b"", b"x = 1\n"),
+        # Each edit begins with what those before it left, also if that is nothing.
+        ([*emptied, Edit(path="a.py", find="", replace="y = 1\n")], b"x = 1\n", b"y = 1\n"),
         # The ends of lines stay.
         ([Edit(path="a.py", find="1\nx", replace="3\ny")], b"x = 1\r\nx = 2", b"x = 3\r\ny = 2"),
     ):

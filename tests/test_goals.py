@@ -298,6 +298,8 @@ def test_a_proposer_that_gives_up_hides_no_reason_from_before(lists: Project) ->
     reasons = ("It changes other.txt, which is no test.", given_up)
     assert (result.outcome, result.reasons) == ("failed", reasons)
     assert len([label for label, _ in scripted.prompts if "/fix_" in label]) == 2
+    result, _ = pursue_goal(lists, "tests", lambda *_: {"edits": []})
+    assert result.reasons == ("critic proposes nothing",)
 
 
 def test_long_words_in_a_report_take_no_time() -> None:

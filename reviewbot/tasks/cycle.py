@@ -71,7 +71,8 @@ async def work(task: Task, trials: Trials) -> TaskResult:
         try:
             draft = drafts[0][1]
             if not draft.edits:
-                reasons = (*reasons, f"{proposer} proposes nothing: {draft.explanation}")
+                said = f": {draft.explanation}" if draft.explanation else ""
+                reasons = (*reasons, f"{proposer} proposes nothing{said}")
                 break
             # It may have read others, or not know that they exist.
             more = {edit.path for edit in draft.edits} - known.keys()
@@ -210,7 +211,7 @@ def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """New content of the files. Raises ValueError with what is wrong, for the model to read."""
     changed: dict[str, bytes] = {}
     for edit in draft.edits:
-        content = changed.get(edit.path) or files.get(edit.path)
+        content = {**files, **changed}.get(edit.path)
         if not edit.find:
             if content or NO_FILE.search(edit.path):
                 what = "exists: say what to find in it" if content else "is no path of a file"
