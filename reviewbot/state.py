@@ -103,8 +103,8 @@ def user_folder(variables: Mapping[str, str], name: str, default: str) -> Path:
 
 
 def read_review(document: bytes | str) -> Review | None:
-    """None if it is empty, or of another version."""
-    with suppress(msgspec.MsgspecError):
+    """None if it is empty, damaged, or of another version."""
+    with suppress(ValueError, RecursionError):
         return msgspec.json.decode(document, type=Review)
     return None
 

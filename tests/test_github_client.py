@@ -336,6 +336,12 @@ def test_an_artifact_that_arrives_in_part_is_none() -> None:
         assert len(host.heard) == 1
 
 
+def test_an_artifact_of_another_shape_is_none() -> None:
+    for found in ([5], {"artifacts": 5}, {"artifacts": [5]}, {"artifacts": [{}]}):
+        with scripted(Said(200, found)) as (client, _, _):
+            assert read_artifact(client, 7) is None, found
+
+
 def as_client(github: GitHub, auth: Auth.Auth, name: str = "octo/app") -> Client:
     return Client(auth, name, api_url=github.api_url, sleep=lambda _: None)
 

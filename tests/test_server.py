@@ -216,6 +216,17 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield client
 
 
+def test_a_review_that_is_damaged_is_not_listed(project: Project) -> None:
+    project.commit("A file", {"a.txt": "a\n"})
+    folder = project.folder / ".git/reviewbot/reviews"
+    folder.mkdir(parents=True)
+    for second, text in enumerate((b"{", b'{"title": "\xff"}', b"[" * 100_000)):
+        (folder / f"20261128-09000{second}-000000.json").write_bytes(text)
+    with serving("-C", str(project.folder)) as client:
+        assert client.ask("GET", "/v1/reviews") == (200, [])
+        assert client.ask("GET", "/v1/reviews/20261128-090001-000000")[0] == 404
+
+
 def test_wrong_requests(empty: Client) -> None:
     negotiation = {"kind": "negotiate"}
     for method, path, body, status, words in (

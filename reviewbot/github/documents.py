@@ -3,12 +3,13 @@
 import io
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 
 import requests
 from urllib3.exceptions import HTTPError
 
-from reviewbot.github.client import Client, GitHubError
+from reviewbot.github.client import Client, GitHubError, as_described
 from reviewbot.github.pulls import State
 from reviewbot.state import read_review
 from reviewbot.verdict.document import Finding, Remembered, Review
@@ -33,7 +34,7 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
     """The review of a run of the workflow; None if it cannot be had."""
     if not run_id:
         return None
-    try:
+    with suppress(GitHubError, HTTPError, zipfile.BadZipFile, OSError), as_described():
         path = f"/actions/runs/{run_id}/artifacts"
         found = client.read(path, "find the review of a run", name=ARTIFACT, per_page="1")
         artifact = next(iter(found.get("artifacts") or []), None)
@@ -46,5 +47,4 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             info = archive.getinfo("review.json")
             return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
-    except (GitHubError, HTTPError, zipfile.BadZipFile, KeyError, OSError):
-        return None
+    return None
