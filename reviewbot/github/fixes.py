@@ -308,8 +308,8 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
         try:
             found = run.client.read(f"/branches/{path}", "read about a branch")
             rules = run.client.read(f"/rules/branches/{path}", "read the rules of a branch")
-        except CallError:
-            raise UsageError(f"{NOT_HERE}: it is not known whether it is protected.") from None
+        except CallError as error:
+            raise UsageError(f"{NOT_HERE}: what protects the branch is unknown. {error}") from None
         types = {str(rule.get("type")) for rule in rules} - HARMLESS_RULES
         if found.get("protected") is not False:
             reason = "the branch is protected"
