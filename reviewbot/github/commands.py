@@ -36,8 +36,7 @@ from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
 from reviewbot.github.pulls import Comment, Snapshot, State
 from reviewbot.github.steps import Answer, Run
-from reviewbot.pipeline import consult
-from reviewbot.pipeline import review as review_change
+from reviewbot.pipeline import consult, review
 from reviewbot.reports import markdown
 from reviewbot.reports.text import commit_message
 from reviewbot.text.markdown import code, inline
@@ -251,10 +250,10 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
     focus, memory, reviews = command.text, run.facts.state.memory, run.facts.state.reviews
     if focus or command.verb == "full":
         memory = replace(memory, parts={})
-    review = asyncio.run(review_change(change, steps.host_of(run, memory, focus)))
-    exit_code, unposted = steps.finish(run, change, review)
-    words = f"{code(review.head_commit[:10])}: {unposted or markdown.review_body(review)}"
-    cost = review.usage.cost_usd
+    made = asyncio.run(review(change, steps.host_of(run, memory, focus)))
+    exit_code, unposted = steps.finish(run, change, made)
+    words = f"{code(made.head_commit[:10])}: {unposted or markdown.review_body(made)}"
+    cost = made.usage.cost_usd
 
     def update(state: State) -> State:
         """A review that finds what stood there before leaves the summary as it is."""

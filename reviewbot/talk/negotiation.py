@@ -140,13 +140,8 @@ async def negotiate(
                 settled = [idea for idea in ideas if idea.standing != "contested"]
                 text = prompts.render("ballot", ideas=contested, settled=settled, **given)
                 cast = await panel.ask_for(panel.names, f"vote_{number}", text, brief, Ballots)
-                ideas = join_same(ideas, cast, panel.names)
-                ideas = [
-                    with_votes(idea, number, cast, panel.names)
-                    if idea.standing == "contested"
-                    else idea
-                    for idea in ideas
-                ]
+                joined = join_same(ideas, cast, panel.names)
+                ideas = [with_votes(idea, number, cast, panel.names) for idea in joined]
         result = Negotiation(
             question=question,
             panelists=panel.names,
@@ -201,7 +196,9 @@ def join_same(
 def with_votes(
     idea: Idea, number: int, cast: Sequence[tuple[str, Ballots]], panelists: Sequence[str]
 ) -> Idea:
-    """Of several votes of a panelist in a round, the last one counts."""
+    """What is settled stays so. Of several votes of a panelist in a round, the last one counts."""
+    if idea.standing != "contested":
+        return idea
     votes = [
         Vote(panelist=name, round=number, choice=ballot.choice, reason=ballot.reason)
         for name, answer in cast
