@@ -355,6 +355,8 @@ def test_a_fix_is_not_forced_upon_a_branch(jobs: Jobs, cart: Pull, temp: str) ->
         home.branch_rules.clear()
         jobs.github.faults.append(faults.error("repos/get-branch", 404, "Branch not found"))
         assert "answered 404 Branch not found" in jobs.ask(cart, "/debate fix", temp=temp)
+        jobs.github.faults.append(faults.Fault("repos/get-branch-rules", 200, "[5]"))
+        assert "answer has another shape" in jobs.ask(cart, "/debate fix", temp=temp)
         jobs.github.faults.append(faults.meanwhile("graphql:createCommitOnBranch", moves))
         assert "to point to" in jobs.ask(cart, "/debate fix", temp=temp)
     assert reactions(cart, "/debate fix") == {"eyes", "confused"}

@@ -22,7 +22,7 @@ from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Message, Target
 from reviewbot.github import steps
 from reviewbot.github.activity import NothingToDo, may_execute
-from reviewbot.github.client import CallError, Client, GitHubError
+from reviewbot.github.client import CallError, Client, GitHubError, as_described
 from reviewbot.github.command import Command
 from reviewbot.github.documents import documents_of
 from reviewbot.github.pulls import Fix, State, read_snapshot
@@ -292,6 +292,7 @@ def commit(
         raise
 
 
+@as_described()
 def check_branch(run: Run, *, is_new: bool = False) -> None:
     """Raises UsageError if nothing may be written to the branch, or to a new one beside it."""
     snapshot, branch = run.snapshot, run.snapshot.pull.head_ref
