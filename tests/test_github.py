@@ -166,6 +166,15 @@ def test_an_input_that_is_wrong_is_named_before_anything_is_reviewed(
         assert said in ran.log
 
 
+def test_a_review_is_posted_also_where_its_sarif_cannot_be_written(
+    jobs: Jobs, faulty: Pull
+) -> None:
+    ran = jobs.push(faulty, "opened", sarif_file="operator.yml/review.sarif")
+    assert "::error title=reviewbot::" in ran.log
+    assert "review.sarif cannot be written" in ran.log
+    assert summary_of(faulty).startswith("**Changes requested**")
+
+
 def test_another_base_is_another_change(jobs: Jobs, app: Repository, faulty: Pull) -> None:
     app.commit("release", {"c.py": "c = 1\n"}, "Release", parent="topic")
     faulty.push({"b.py": "b = 1\n"})

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reviewbot.config.load import load_settings
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import read_roles
-from reviewbot.errors import UsageError
+from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.events import Event
 from reviewbot.git.change import Change, Target
 from reviewbot.git.fetch import fetch_commits
@@ -173,12 +173,12 @@ def finish(
 
 def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
     """Write the documents, the outputs and the summary of the job; 1 if `fail_on` is reached."""
-    job.documents.mkdir(parents=True, exist_ok=True)
     write_file(job.documents / REVIEW_FILE, msgspec.json.encode(review))
     if name := job.inputs["sarif_file"]:
-        path = job.workspace / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, render(review, "sarif").encode())
+        try:
+            write_file(job.workspace / name, render(review, "sarif").encode())
+        except ReviewbotError as error:  # the review was paid for, and is posted anyway
+            runner.say(error.with_hint, "error")
     keys = ("id", "key", "title", "severity", "status", "rule", "blocks")
     briefs = []
     for finding in review.reported:
