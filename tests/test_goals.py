@@ -323,6 +323,9 @@ def test_what_reproduces_nothing(largest: Project) -> None:
         solve(largest, answer, REPORT)
     for who, (_, reason) in tests.items():
         assert f"{who}: {reason}" in str(raised.value)
+    skipped = "import pytest\n\npytest.skip('it is late', allow_module_level=True)\n"
+    with pytest.raises(UsageError, match="the test does not run: 1 skipped"):
+        solve(largest, by_report(skipped), REPORT)
     with pytest.raises(ModelError, match=r"nobody answered \(critic: "):
         solve(largest, lambda *_: "words", REPORT)
 

@@ -23,6 +23,7 @@ from reviewbot.debate import prompts
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.git.change import Change
 from reviewbot.proofs.proof import Reproduction, Run, run_reproduction
+from reviewbot.sandbox.job import last_line
 from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.goals import project_at, run_suite
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
@@ -317,7 +318,9 @@ def why_no_reproduction(run: Run, report: str) -> str:
     A test whose own code raises shows a defect of the test, unless the report names the exception.
     """
     if run.outcome not in ("fails", "errors"):
-        return f"the test {run.outcome.replace('_', ' ')}"
+        why = last_line(run.output.encode("utf-8", "replace"))[:200]
+        said = f": {why}" if run.outcome == "does_not_run" else ""
+        return f"the test {run.outcome.replace('_', ' ')}{said}"
     failed = [test for test in run.tests if test.outcome in ("failed", "error")]
     named = set(EXCEPTION.findall(report))
     for test in failed:
