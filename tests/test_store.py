@@ -1,6 +1,8 @@
 """Sessions in the database, and the database itself."""
 
+import fcntl
 import json
+import os
 import socket
 import sqlite3
 from contextlib import closing
@@ -174,6 +176,20 @@ def test_files_are_for_their_owner_only_and_those_of_dead_processes_go(tmp_path:
     for opened in (store, second):
         opened.close()
     assert list(owners.iterdir()) == []
+
+
+def test_nobody_waits_for_ever_for_a_process_that_stopped_while_it_opened_the_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviewbot.store.database.SECONDS", 1)
+    open_store("", tmp_path).close()
+    stopped = os.open(tmp_path / "owners", os.O_RDONLY)
+    fcntl.flock(stopped, fcntl.LOCK_EX)
+    with pytest.raises(ReviewbotError, match=REFUSED + "it is locked") as caught:
+        open_store("", tmp_path)
+    assert caught.value.hint == "end the program that uses it, or wait for it"
+    os.close(stopped)
+    open_store("", tmp_path).close()
 
 
 def test_a_file_that_is_no_database_or_that_of_another_program_is_refused(tmp_path: Path) -> None:

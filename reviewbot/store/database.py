@@ -24,10 +24,9 @@ Row = dict[str, Any]
 VERSION = 2  # of the tables in `schema.sql`
 FILE = "ledger.db"
 SCHEMA = "reviewbot"  # a PostgreSQL database may be shared
-MIGRATING = 0x5E71E3B0  # the number of an advisory lock; nobody else uses it
 # Serialization failure, deadlock, and a row that was pruned while another came to point to it.
 AGAIN = ("40001", "40P01", "23503")
-SECONDS = 10  # to connect: psycopg waits for 130, and nothing interrupts that
+SECONDS = 10  # to connect, or for a lock; psycopg waits for 130, and nothing interrupts either
 # The server gives up a process whose machine is gone, so that others take its calls over.
 KEEPALIVE = "-c tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4"
 OPTIONS = f"-c search_path={SCHEMA} -c client_encoding=UTF8 -c idle_session_timeout=0 {KEEPALIVE}"
@@ -74,7 +73,12 @@ class Connection:
     def _send(self, statement: str, values: Row) -> Any:
         if not self.is_sqlite:
             statement = PARAMETER.sub(r"%(\1)s", statement)
-        return self._driver.execute(statement, {n: _storable(v) for n, v in values.items()})
+        # PostgreSQL cannot hold NUL, UTF-8 no lone surrogates: they are written as escapes.
+        for name, value in values.items():
+            if isinstance(value, str):
+                text = value.replace("\0", r"\x00").encode("utf-8", "backslashreplace")
+                values[name] = text.decode()
+        return self._driver.execute(statement, values)
 
 
 # Which process makes a call or runs a session, and whether it still runs. The database has its id.
@@ -176,7 +180,13 @@ def open_store(url: str, folder: Path) -> Store:
             # One process at a time opens the database beside this folder.
             lock = os.open(owners, os.O_RDONLY)
             always.callback(os.close, lock)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            for _ in range(SECONDS * 50):
+                with suppress(BlockingIOError):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                time.sleep(0.02)
+            else:
+                raise OSError(None, "it is locked")
             os.close(os.open(place, os.O_RDWR | os.O_CREAT, 0o600))
             driver = sqlite3.connect(
                 place, timeout=15, isolation_level=None, check_same_thread=False
@@ -209,7 +219,7 @@ def _make_tables(driver: Any, place: str) -> None:
         if not connection.is_sqlite:
             listed = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()"
             schema = schema.replace("id INTEGER PRIMARY KEY", "id SERIAL PRIMARY KEY")
-            connection.rows("SELECT pg_advisory_xact_lock(:lock)", lock=MIGRATING)
+            connection.rows("SELECT pg_advisory_xact_lock(:id)", id=0x5E71E3B0)  # ours alone
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         tables = [row["name"] for row in connection.rows(listed)]
         if tables and "schema_version" not in tables:
@@ -259,22 +269,13 @@ def _driver_errors() -> tuple[type[Exception], ...]:
     return (sqlite3.Error, psycopg.Error) if psycopg else (sqlite3.Error,)
 
 
-def _storable(value: Any) -> Any:
-    """PostgreSQL cannot hold NUL, UTF-8 no lone surrogates: they are written as escapes."""
-    if not isinstance(value, str):
-        return value
-    return value.replace("\0", r"\x00").encode("utf-8", "backslashreplace").decode()
-
-
 def _number(id: str) -> int:
     """What PostgreSQL locks is a signed number of 64 bits."""
     return int.from_bytes(hashlib.sha256(id.encode()).digest()[:8], "big", signed=True)
 
 
 def _is_locked(path: Path) -> bool:
-    with suppress(FileNotFoundError), path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: see AdvisoryOwner
-        except BlockingIOError:
-            return True
-    return False
+    with suppress(FileNotFoundError, BlockingIOError), path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: see AdvisoryOwner
+        return False
+    return path.exists()

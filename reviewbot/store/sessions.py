@@ -161,8 +161,7 @@ def end_session(
         if not connection.execute(end, id=session.id, owner=store.owner.id, review=review):
             raise ReviewbotError(f"another process has taken over session {session.id}")
         for finding in json.loads(review).get("findings", ()):
-            place = finding["location"] or {"path": "", "line": None}
-            known = {**finding, "path": place["path"], "line": place["line"]}
+            known = finding | (finding["location"] or {"path": "", "line": None})
             _insert(connection, "findings", session.id, [{name: known[name] for name in FINDING}])
         _insert(connection, "trials", session.id, trials)
 
