@@ -32,7 +32,11 @@ UNREACHABLE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, Ex
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError)
 # Errors within an answer, which began with status 200, by their type.
 # https://platform.claude.com/docs/en/api/errors
-STATUSES = {"rate_limit_error": 429, "invalid_request_error": 400, "authentication_error": 401}
+STATUSES = {
+    **{"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402},
+    **{"permission_error": 403, "not_found_error": 404, "request_too_large": 413},
+    **{"rate_limit_error": 429, "overloaded_error": 529},
+}
 FAULTS: Mapping[int, Fault] = {
     401: "denied",
     402: "spent",

@@ -21,8 +21,6 @@ from reviewbot.plugins import plugins
 
 OPENAI = f"{__name__}.openai"
 LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
-
-
 Providers = Mapping[str, ProviderSettings]
 Variables = Mapping[str, str]
 

@@ -7,7 +7,7 @@ wait in threads, and can neither be cancelled nor bounded. Answers do not stream
 
 import json
 import re
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 import msgspec
@@ -23,20 +23,18 @@ from reviewbot.llm.provider import Account, ModelReply, ModelRequest
 
 ANSWER = "answer"  # the tool that takes the answer where no schema of it can be set
 CACHING = re.compile("claude|nova")
-
-# Models differ in what they take, and say so in a ValidationException. What it names is left out.
-COMPLAINTS = {
-    "effort": re.compile("effort"),
-    "cache": re.compile(r"cache.?point|prompt.?caching|cache_control", re.I),
-    "schema": re.compile(r"(output|text).?(config|format)|json.?schema|structured output", re.I),
-    "choice": re.compile(r"tool.?choice", re.I),
-    "tools": re.compile(r"tool.?(config|use)|\btools?\b", re.I),
-}
 COUNTERS = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "outputTokens")
 
 
 class Bedrock(HttpProvider):
-    complaints = COMPLAINTS
+    # Models differ in what they take, and say so in a ValidationException.
+    complaints: ClassVar = {
+        "effort": re.compile("effort"),
+        "cache": re.compile(r"cache.?point|prompt.?caching|cache_control", re.I),
+        "schema": re.compile(r"(output|text).?(config|format)|json.?schema|structured out", re.I),
+        "choice": re.compile(r"tool.?choice", re.I),
+        "tools": re.compile(r"tool.?(config|use)|\btools?\b", re.I),
+    }
 
     def __init__(self, account: Account) -> None:
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")

@@ -12,7 +12,6 @@ from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 TOOLS = "tools"
-PORT = 11434
 CONTEXT_STEP = 1_024
 
 
@@ -20,7 +19,7 @@ def address_of(host: str) -> str:
     """Where the server of OLLAMA_HOST answers: a URL, `host`, or `host:port`; 0.0.0.0 is local."""
     address = host.strip().rstrip("/")
     if "://" not in address:
-        port = "" if re.search(r":\d+$", address) else f":{PORT}"
+        port = "" if re.search(r":\d+$", address) else ":11434"
         address = f"http://{address or '127.0.0.1'}{port}"
     return address.replace("//0.0.0.0", "//127.0.0.1")
 

@@ -10,7 +10,7 @@ tried again with that model.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -22,11 +22,6 @@ from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
 RESPONSES = "responses"  # the API
-REFUSED = {  # parts that some models do not take, and what an error says of them
-    "reasoning": re.compile(r"reasoning|encrypted", re.IGNORECASE),
-    "prompt_cache_options": re.compile(r"prompt_cache_(options|breakpoint)"),
-    "text": re.compile(r"text\.format|json_schema|structured output", re.IGNORECASE),
-}
 # What goes back with the results of tools. OpenAI keeps nothing, so thoughts come encrypted.
 RETURNED = ("reasoning", "message", "function_call")
 # Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
@@ -48,7 +43,11 @@ Delta = Mapping[str, Any]  # a part of a message
 class OpenAI(HttpProvider):
     """A server in front of OpenAI's that has no Responses API is asked by chat completions too."""
 
-    complaints = REFUSED
+    complaints: ClassVar = {
+        "reasoning": re.compile(r"reasoning|encrypted", re.IGNORECASE),
+        "prompt_cache_options": re.compile(r"prompt_cache_(options|breakpoint)"),
+        "text": re.compile(r"text\.format|json_schema|structured output", re.IGNORECASE),
+    }
 
     def __init__(self, account: Account) -> None:
         super().__init__(account)
