@@ -31,7 +31,6 @@ from reviewbot.verdict.document import Finding, Review
 ASSIGNMENT = re.compile(
     r"""(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
 )
-INTERVAL = 0.2
 LONG = 5  # seconds
 CLEAR = "\r\x1b[K"
 
@@ -164,7 +163,7 @@ async def show_progress() -> AsyncIterator[Emit]:
     Steps of `develop` have a line each. With -v, so has everything, and every question to a model
     and its answer is shown as it happens.
     """
-    is_live = sys.stderr.isatty() and not is_given("quiet")
+    is_live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not is_given("quiet")
     is_verbose = is_given("verbose")
     least = 0 if is_verbose else inf if is_given("quiet") else LONG
     running: list[str] = []
@@ -199,7 +198,7 @@ async def show_progress() -> AsyncIterator[Emit]:
     async def draw() -> None:
         with suppress(OSError):  # the terminal has gone
             while is_live:
-                await asyncio.sleep(INTERVAL)
+                await asyncio.sleep(0.2)
                 columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
                 what = ", ".join(dict.fromkeys(running)) or "preparing"
                 line = plain(f"{time.monotonic() - started:.0f} s{spent}  {what}")[: columns - 1]

@@ -28,7 +28,6 @@ from reviewbot.text.plain import plain
 from reviewbot.verdict.calibration import SCORES, Score, Scores
 
 WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
-TEST_COST_USD = 0.10
 
 
 @click.group(invoke_without_command=True)
@@ -86,7 +85,7 @@ async def test() -> int:
         connections,
         open_ledger,
         prices_of(settings.providers),
-        Budget(TEST_COST_USD),
+        Budget(0.10),
         ends_at=time.monotonic() + limit,
     )
 
