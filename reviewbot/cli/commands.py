@@ -42,6 +42,7 @@ FULL = "Free some space, or set TMPDIR to a folder that has some."
 OPEN = "Allow more open files: ulimit -n 1024"
 HINTS = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EMFILE: OPEN}
 HINTS |= dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "Check who may read and write it.")
+HINTS[errno.EISDIR] = "Name a file. Variables of git count too, such as GIT_INDEX_FILE."
 
 
 class Commands(click.Group):

@@ -9,7 +9,7 @@ from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.cli.host import find_root, open_repository, read_layers
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.dismissals import ignored
-from reviewbot.config.load import LayerKind, Loaded, describe, load_settings, read_layer
+from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Target
@@ -48,10 +48,10 @@ async def show() -> None:
 async def check(file: Path | None) -> None:
     """Check a configuration file, by default that of the work tree."""
     files = [file] if file else await _files()
-    layers = []
-    for path in files:
-        kind: LayerKind = "repository" if path.name in CONFIG_FILES else "user"
-        layers.append(read_layer(str(path), kind, path.read_bytes()))
+    layers = [
+        read_layer(str(f), "repository" if f.name in CONFIG_FILES else "user", f.read_bytes())
+        for f in files
+    ]
     loaded = load_settings([*read_layers(os.environ), *layers])
     for notice in loaded.notices:
         say(f"reviewbot: {notice}")

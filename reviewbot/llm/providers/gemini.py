@@ -34,8 +34,7 @@ class Gemini(HttpProvider):
                     finish = candidate.get("finishReason") or finish
                     added = candidate.get("content", {}).get("parts") or []
                     parts += added
-                    if text := text_of(added):
-                        on_text(text)
+                    on_text(text_of(added))
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
         usage = None
         if read := counts.get("promptTokenCount"):
