@@ -2,7 +2,9 @@
 
 import json
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,24 @@ def test_conversations_and_preferences_are_exported_without_secrets(tmp_path: Pa
     assert result.stderr == "reviewbot: exported lines: 2\n"
     assert len(file.read_text().splitlines()) == 2
     assert run("sessions", "export", "9").exit_code == 2
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("column", ["reply", "request"])
+def test_what_another_version_wrote_or_is_damaged_is_said(column: str) -> None:
+    run("review", "HEAD")
+    with closing(sqlite3.connect(".git/reviewbot/ledger.db")) as ledger, ledger:
+        ledger.execute(f"""UPDATE calls SET {column} = '{{"text": 5}}'""")
+        ledger.execute("UPDATE sessions SET review = '{torn', state = 'another'")
+    assert re.search(r"^1  .*  Another  HEAD A fee$", run("sessions").stdout, re.MULTILINE)
+    for words in ("show 1 -v", "replay 1", "export"):
+        result = run("sessions", *words.split())
+        assert result.exit_code == 3, words
+        assert "reviewbot: critic/first_pass of session 1 cannot be read: " in result.stderr
+        assert "\nanother version of reviewbot wrote it, or the ledger is dam" in result.stderr
+    result = run("sessions", "show", "1")
+    assert (result.exit_code, "did not end, or cannot be read" in result.stderr) == (2, True)
+    assert run("review", "HEAD").exit_code == 0
 
 
 def test_steps_with_tools_are_part_of_a_conversation() -> None:

@@ -30,7 +30,7 @@ from reviewbot.config.load import flag_layer, load_settings
 from reviewbot.debate import prompts
 from reviewbot.debate.case import Case, Position
 from reviewbot.debate.reader import Judgement
-from reviewbot.errors import GitError, UsageError
+from reviewbot.errors import GitError, ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.journal import Journal
 from reviewbot.llm.client import Totals
@@ -41,32 +41,31 @@ from reviewbot.pipeline import review as make_review
 from reviewbot.reports import render, words
 from reviewbot.state import State, read_review
 from reviewbot.store.database import FILE, Store, open_store
-from reviewbot.store.sessions import (
-    Record,
-    Session,
-    Turn,
-    list_sessions,
-    load_session,
-    prune_sessions,
-)
+from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.calibration import truth_of
 from reviewbot.verdict.document import Review
 
 
-def read_turn(turn: Turn) -> tuple[ModelRequest, ModelReply | None]:
-    """The question, and the answer unless the call failed."""
-    # msgspec's decoder refuses lone surrogates, which models do write.
-    reply = msgspec.convert(json.loads(turn.reply), ModelReply) if turn.reply else None
-    return msgspec.convert(json.loads(turn.request), ModelRequest), reply
+def read_turns(record: Record) -> Iterator[tuple[ModelRequest, ModelReply | None]]:
+    """Each question, and its answer unless the call failed. Raises ReviewbotError."""
+    for turn in record.turns:
+        try:
+            # msgspec's decoder refuses lone surrogates, which models do write.
+            reply = msgspec.convert(json.loads(turn.reply), ModelReply) if turn.reply else None
+            yield msgspec.convert(json.loads(turn.request), ModelRequest), reply
+        except ValueError as error:
+            message = f"{turn.phase} of session {record.session.id} cannot be read: {error}"
+            hint = "another version of reviewbot wrote it, or the ledger is damaged"
+            raise ReviewbotError(message, hint=hint) from error
 
 
 def transcript(record: Record) -> Iterator[str]:
     """Lines for a terminal. What several questions begin with is shown once."""
     shown: set[str] = set()
-    for turn in record.turns:
-        (request, reply), who = read_turn(turn), f"{turn.provider}:{turn.model}"
+    for turn, (request, reply) in zip(record.turns, read_turns(record), strict=True):
+        who = f"{turn.provider}:{turn.model}"
         if request.prefix not in shown:
             shown.add(request.prefix)
             yield from _block("What the questions below begin with", request.prefix)
@@ -93,7 +92,7 @@ def _block(title: str, text: str) -> Iterator[str]:
 
 def chat_lines(record: Record) -> Iterator[str]:
     """A conversation for each reply. Calls of tools are messages in OpenAI's form."""
-    for request, reply in map(read_turn, record.turns):
+    for request, reply in read_turns(record):
         if reply is None:
             continue
         messages = [_message("user", f"{request.prefix}\n\n{request.question}")]
@@ -126,7 +125,7 @@ def preference_lines(record: Record) -> Iterator[str]:
         if truth is None or not finding.claims:
             continue
         title = prompts.quoted(finding.claims[0].title)
-        requests = [request for request, _ in map(read_turn, record.turns)]
+        requests = (request for request, _ in read_turns(record))
         prefix = next((r.prefix for r in requests if title in r.question), "")
         case = Case(id="C1", claims=finding.claims, proof=finding.proof)
         question = prompts.render("cross_examination", cases=[case])
@@ -181,14 +180,15 @@ async def show(folder: Path | None, id: str, format: str) -> None:
         review, record = past.find(id)
     parts = [render(review, format, style_for())] if review else []
     if record and not review and record.session.review.strip("{}"):  # a negotiation or a chat
-        parts.append("\n".join(map(safe, msgspec.json.format(record.session.review).split("\n"))))
-    if record and record.trials and format == "text":
-        parts.append("\n".join(tried(record)))
-    if record and is_given("verbose") and format == "text":
-        parts.append("\n".join(transcript(record)))
+        with suppress(msgspec.MsgspecError):
+            lines = msgspec.json.format(record.session.review).split("\n")
+            parts.append("\n".join(map(safe, lines)))
+    if record and format == "text":
+        blocks = (tried(record), transcript(record) if is_given("verbose") else ())
+        parts += filter(None, map("\n".join, blocks))
     if not parts:
         hint = f"reviewbot sessions show {id} -v shows what models were asked"
-        raise UsageError(f"review {id} did not end", hint=hint)
+        raise UsageError(f"review {id} did not end, or cannot be read", hint=hint)
     deliver("\n\n".join(parts))
 
 
@@ -204,7 +204,7 @@ async def replay(folder: Path | None, id: str, format: str) -> None:
     if record is None or not record.turns or record.session.subject.kind != "review":
         hint = "reviewbot sessions lists others"
         raise UsageError(f"{id} is no review with recorded answers of models", hint=hint)
-    subject, turns = record.session.subject, [read_turn(turn) for turn in record.turns]
+    subject, turns = record.session.subject, [*read_turns(record)]
     if not subject.head_commit:
         message = f"review {record.session.id} is about changes that were not committed"
         raise UsageError(message, hint="replay the review of a commit: reviewbot sessions")

@@ -5,7 +5,7 @@ All functions raise ReviewbotError.
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct, convert
 from msgspec.structs import asdict
@@ -38,7 +38,7 @@ class Session(Struct, frozen=True, kw_only=True):
     generation: int = 0
     subject: Subject
     started: str
-    state: Literal["running", "done", "abandoned"] = "running"
+    state: str = "running"  # or done, or abandoned; later versions may know more
     review: str = ""
 
 
