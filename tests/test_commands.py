@@ -245,6 +245,11 @@ def test_doctor_names_what_works_and_the_next_step(
     result = run("doctor")
     assert result.exit_code == 3
     assert "✗ .reviewbot.yml:1: unknown key nonsense" in result.stdout
+    cart.commit("No such check", {".reviewbot.yml": "checks: [{name: nothing}]\n"})
+    result = run("doctor")
+    assert result.exit_code == 3
+    assert "✗ checks: nothing is no linter or test suite" in result.stdout
+    assert "the configuration is valid" not in result.stdout
     cart.commit("No settings", {".reviewbot.yml": None, "pyproject.toml": "[project]\n"})
     kept, access = cart.folder / ".git/reviewbot", os.access
     monkeypatch.setattr(os, "access", lambda path, mode: path != kept and access(path, mode))

@@ -75,6 +75,7 @@ WRONG: list[tuple[str | bytes, str]] = [
     ("- a", f"{FIRST}the file must be a mapping"),
     ("panel:\n  critic:", ".reviewbot.yml:2: panel.critic.model is missing"),
     ("github: {skip_label: skip}", "skip_label must be a text that begins with reviewbot:"),
+    ("panel: {a: {model: gpt-5}}", FIRST + "panel.a.model must be a text: `provider:model`"),
     ("review: {ignore: vendor}", "review.ignore must be a list"),
     ("checks:\n- name: a\n  parse: x", ".reviewbot.yml:3: checks[0].parse must be one of gnu"),
     ("checks: [{name: a, off: 1}]", "checks[0].off must be true or false"),
@@ -226,11 +227,11 @@ def test_of_two_files_of_a_repository_the_first_that_says_something_counts() -> 
 
 
 def test_the_description_has_every_key_with_its_origin_and_no_secret() -> None:
-    text = f"panel:\n  critic: {{model: '{KEY}'}}\nreview: {{ignore: [a, b]}}"
+    text = f"panel:\n  critic: {{model: 'a:b', lens: '{KEY}'}}\nreview: {{ignore: [a, b]}}"
     rows = {key: (value, origin) for key, value, origin in describe(load(text))}
     assert rows["review.ignore"] == ('["a", "b"]', ".reviewbot.yml:3")
     assert rows["limits.cost_usd"] == ("1.0", "default")
-    assert rows["panel.critic.model"] == ("«secret:anthropic-key»", ".reviewbot.yml:2")
+    assert rows["panel.critic.lens"] == ("«secret:anthropic-key»", ".reviewbot.yml:2")
     assert rows["moderator"] == ("null", "default")
     assert set(rows) == set(load(text).origins)
 

@@ -47,9 +47,11 @@ async def command() -> int:
     git = (await Git(Path.cwd())("version")).decode().strip()
     machine: list[Row] = [("✓", f"reviewbot {__version__} on Python {python}", ""), ("✓", git, "")]
     project, settings, root = list[Row](), Settings(), None
+    known = configured_checks(all_languages(), ())
     with open_repository() as repository:
         try:
             loaded, committed = await load_committed(repository)
+            known = configured_checks(all_languages(), loaded.settings.checks)
             settings = loaded.settings
             is_there = ".reviewbot.yml" in committed or "pyproject.toml" in loaded.origins.values()
             says = "the configuration is valid" if is_there else "no configuration is committed"
@@ -68,7 +70,6 @@ async def command() -> int:
         applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
         with suppress(GitError, UsageError):
             head = await repository.load_change(Target(kind="revision", revision="HEAD"))
-            known = configured_checks(all_languages(), settings.checks)
             found = await load_project(replace(head, base_tree=head.head_tree), repository, known)
             of_project = (check for check in found.checks if check.kind != "scan")
             applying += (check for check in of_project if applies(check, found.head_files, found))

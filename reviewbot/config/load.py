@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
-from msgspec.inspect import FloatType, IntType, Metadata, StrType, type_info
+from msgspec.inspect import FloatType, IntType, Metadata, type_info
 
 from reviewbot.config.document import Document, Key, read_toml
 from reviewbot.config.settings import Settings
@@ -236,10 +236,8 @@ def allowed(kind: object) -> str:
     if get_origin(kind) is Literal:
         return f"one of {', '.join(map(str, get_args(kind)))}"
     info = type_info(kind)
-    if isinstance(info, Metadata):
-        info = info.type
-    if isinstance(info, StrType) and info.pattern:
-        return f"a text that begins with {info.pattern[1:]}"
+    if isinstance(info, Metadata) and info.extra_json_schema:
+        return str(info.extra_json_schema["title"])
     if isinstance(info, IntType | FloatType):
         name = "a whole number" if isinstance(info, IntType) else "a number"
         return f"{name} from {info.ge} to {info.le}"

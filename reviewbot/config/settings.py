@@ -10,7 +10,9 @@ SandboxKind = Literal["auto", "bubblewrap", "container", "none"]
 Effort = Literal["auto", "low", "medium", "high"]
 # The formats that the output of a custom check may have, see checks/readers.py.
 OutputFormat = Literal["gnu", "sarif", "rdjson", "junit", "tap"]
-Label = Annotated[str, Meta(pattern="^reviewbot:")]  # others do not start a workflow
+# Titles are what messages say. Other labels do not start a workflow.
+Label = Annotated[str, Meta(pattern="^reviewbot:", title="a text that begins with reviewbot:")]
+Model = Annotated[str, Meta(pattern="^$|^[^:]+:.", title="a text: `provider:model`")]
 
 
 class Section(Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,9 +26,9 @@ class PanelistSettings(Section, frozen=True):
         fallback: the `provider:model` that answers where the first one cannot.
     """
 
-    model: str
+    model: Model
     lens: str = ""
-    fallback: str = ""
+    fallback: Model = ""
 
 
 class PriceSettings(Section, frozen=True):
