@@ -22,7 +22,7 @@ from reviewbot.reports.words import usage_words
 from reviewbot.state import find_state
 from reviewbot.tasks.goals import GOALS
 from reviewbot.text.plain import dead
-from reviewbot.verdict.document import Finding
+from reviewbot.verdict.document import Review
 
 REPAIR = "repair"  # a goal that is about no files
 
@@ -93,8 +93,7 @@ async def run_fix(options: Options, specification: str = "") -> int:
         if options.linters:
             host = replace(host, providers={})
         change = await repository.load_change(Target(revision=options.target))
-        findings: tuple[Finding, ...] = ()
-        usage = None
+        review: Review | None = None
         report = (options.report or b"").decode("utf-8", "replace")
         if specification:
             results = await develop(specification, change, host)
@@ -107,19 +106,18 @@ async def run_fix(options: Options, specification: str = "") -> int:
         else:
             review, results = await fix(change, host, options.finding)
             state.save(review)
-            findings, usage = review.findings, review.usage
             if not review.reported:
                 if not review.complete:
                     deliver(render(review, "text", style_for()))
                 say("reviewbot: nothing is found, so there is nothing to fix")
                 return ReviewbotError.exit_code if is_unanswered(review) else 0
-        before = await repository.read_files(
-            change.head_tree, [path for result in results for path in result.files]
-        )
+        paths = [path for result in results for path in result.files]
+        before = await repository.read_files(change.head_tree, paths)
+    findings = review.findings if review else ()
     if options.linters:  # the rest is somebody else's to say
         results = [result for result in results if result.outcome != "failed"]
     deliver(render_fixes(results, findings, style_for()))
-    if (used := usage or results[0].usage).calls + used.recorded_calls:
+    if (used := (review or results[0]).usage).calls + used.recorded_calls:
         say(f"reviewbot: {usage_words(used)}")
     fixed = [result for result in results if result.outcome == "fixed"]
     if not fixed:

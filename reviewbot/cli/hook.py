@@ -21,21 +21,21 @@ def command() -> None:
 @common
 async def install() -> None:
     """Write pre-commit and pre-push hooks. A hook that is there already runs first."""
-    _print(await install_hooks(Path.cwd(), os.environ))
+    print_hooks(await install_hooks(Path.cwd(), os.environ))
 
 
 @command.command
 @common
 async def uninstall() -> None:
     """Remove the hooks, and give back those that were there before."""
-    _print(await uninstall_hooks(Path.cwd(), os.environ))
+    print_hooks(await uninstall_hooks(Path.cwd(), os.environ))
 
 
 @command.command
 @common
 async def status() -> None:
     """Show which hooks run here."""
-    _print(await find_hooks(Path.cwd(), os.environ))
+    print_hooks(await find_hooks(Path.cwd(), os.environ))
 
 
 @command.command("run")
@@ -69,6 +69,6 @@ async def run_(name: Hook, arguments: tuple[str, ...], strict: bool, **_: object
     return code if strict or code == 1 else 0
 
 
-def _print(hooks: list[HookFile]) -> None:
+def print_hooks(hooks: list[HookFile]) -> None:
     for hook in hooks:
         say(f"reviewbot: {hook}")

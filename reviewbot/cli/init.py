@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from reviewbot.cli.hook import print_hooks
 from reviewbot.cli.host import open_repository
 from reviewbot.cli.terminal import common, say
 from reviewbot.config.document import read_toml
@@ -30,27 +31,26 @@ EXAMPLE = Path(__file__).with_name("reviewbot.yml")  # settings to choose from, 
 @click.option("--hooks", is_flag=True, help="Install the git hooks as well.")
 @click.option(
     "--workflow",
-    "workflows",
     type=click.Choice([*WORKFLOWS]),
     multiple=True,
     help="Write a workflow for GitHub as well.",
 )
 @common
-async def command(hooks: bool, workflows: tuple[str, ...]) -> None:
+async def command(hooks: bool, workflow: tuple[str, ...]) -> None:
     """Write a .reviewbot.yml with settings to choose from. No file is overwritten."""
     with open_repository() as repository:
         root = await repository.root()
     folder = root / ".github/workflows"
-    if workflows and folder.resolve() != folder:
+    if workflow and folder.resolve() != folder:
         raise UsageError(f"{folder} is a link to elsewhere", hint="remove the link")
-    for file in chain.from_iterable(WORKFLOWS[name] for name in dict.fromkeys(workflows)):
+    for file in chain.from_iterable(WORKFLOWS[name] for name in dict.fromkeys(workflow)):
         text = Path(__file__).parents[1].joinpath("workflows", file).read_text(encoding="utf-8")
         _write(folder / file, text.replace("uses: REVIEWBOT", f"uses: {ACTION}").encode())
-    if workflows:
+    if workflow:
         say("Put the owner of the Action in place of OWNER in the workflows.")
         say("They count once they are on the default branch: git add .github/workflows")
         say("To add language models, set the secret of a key: gh secret set ANTHROPIC_API_KEY")
-    if "commands" in workflows and not (folder / WORKFLOWS["review"][0]).exists():
+    if "commands" in workflow and not (folder / WORKFLOWS["review"][0]).exists():
         say("Commands that review need that workflow too: reviewbot init --workflow review")
     yaml, toml = (root / name for name in CONFIG_FILES)
     is_new = not os.path.lexists(yaml)
@@ -61,8 +61,7 @@ async def command(hooks: bool, workflows: tuple[str, ...]) -> None:
         if is_new:
             say(f"It counts once it is committed: git add {yaml.name}")
     if hooks:
-        for hook in await install_hooks(Path.cwd(), os.environ):
-            say(f"reviewbot: {hook}")
+        print_hooks(await install_hooks(Path.cwd(), os.environ))
     else:
         say("To review before each commit and push: reviewbot hook install")
 

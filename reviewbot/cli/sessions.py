@@ -125,8 +125,7 @@ def preference_lines(record: Record) -> Iterator[str]:
         if truth is None or not finding.claims:
             continue
         title = prompts.quoted(finding.claims[0].title)
-        requests = (request for request, _ in read_turns(record))
-        prefix = next((r.prefix for r in requests if title in r.question), "")
+        prefix = next((r.prefix for r, _ in read_turns(record) if title in r.question), "")
         case = Case(id="C1", claims=finding.claims, proof=finding.proof)
         question = prompts.render("cross_examination", cases=[case])
         prompt = redact(f"{prefix}\n\n{question}")[0]

@@ -46,12 +46,8 @@ class _Place(click.Path):
 
 FOLDER = _Place(file_okay=False)
 output_option = partial(click.option, type=_Place(dir_okay=False), metavar="FILE")
-state_option = click.option(
-    "--state", type=FOLDER, metavar="DIR", help="Keep reviews and results in DIR."
-)
-env_file_option = click.option(
-    "--env-file", type=FILE, metavar="FILE", help="Read variables from FILE."
-)
+state_option = click.option("--state", type=FOLDER, metavar="DIR", help="Where reviews are kept.")
+env_file_option = click.option("--env-file", type=FILE, metavar="FILE", help="Variables to add.")
 
 # The bytes of a file, or of standard input for "-".
 CONTENT: dict[str, Any] = {
