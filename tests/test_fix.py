@@ -444,6 +444,17 @@ def test_what_is_written_when_asked_is_what_the_linter_would_write_and_is_taken_
     assert untidy.git("log", "-1", "--format=%s") == "Untidy"
 
 
+def test_a_finding_is_named_with_its_option_in_any_case(untidy: Project) -> None:
+    for words, code, said in (
+        (("f1",), 2, "f1 is the ID of a finding, and no target\nreviewbot fix --finding f1\n"),
+        (("--finding", "f1"), 1, "1 fix is ready"),
+        (("feature1",), 2, "there is no such commit"),
+    ):
+        result = invoke(*words)
+        assert (result.exit_code, said in result.stderr) == (code, True), words
+    assert (untidy.folder / "a.py").read_text() == UNTIDY
+
+
 def test_a_detached_head_is_said_before_the_review(untidy: Project) -> None:
     untidy.git("checkout", "--quiet", "--detach")
     result = invoke("--yes", "--commit")

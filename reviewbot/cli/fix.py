@@ -79,6 +79,9 @@ async def command(undo: str | None, state: Path | None, **given: object) -> int:
         raise UsageError("the report is empty", hint="paste the traceback, or what happens")
     if options.paths and options.goal not in GOALS:
         raise UsageError("paths are for --goal", hint="name a TARGET, or --finding ID")
+    if options.target[:1] in "Ff" and options.target[1:].isdecimal():
+        hint = f"reviewbot fix --finding {options.target}"
+        raise UsageError(f"{options.target} is the ID of a finding, and no target", hint=hint)
     return await run_fix(options)
 
 
@@ -104,7 +107,7 @@ async def run_fix(options: Options, specification: str = "") -> int:
         elif report:
             results = [await fix_report(report, change, host)]
         else:
-            review, results = await fix(change, host, options.finding)
+            review, results = await fix(change, host, [id.upper() for id in options.finding])
             state.save(review)
             if not review.reported:
                 if not review.complete:
