@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -453,6 +454,33 @@ def test_a_finding_is_named_with_its_option_in_any_case(untidy: Project) -> None
         result = invoke(*words)
         assert (result.exit_code, said in result.stderr) == (code, True), words
     assert (untidy.folder / "a.py").read_text() == UNTIDY
+
+
+@pytest.mark.parametrize("way", ["conflict", "link", "autocrlf", "edited"])
+def test_that_nothing_can_be_written_is_said_before_the_review(untidy: Project, way: str) -> None:
+    file = untidy.folder / "a.py"
+    untidy.git("commit", "--quiet", "--all", "--message=Untidy")
+    if way == "conflict":
+        untidy.git("switch", "--quiet", "--create", "other", "HEAD~1")
+        untidy.commit("Other", {"a.py": "x = 2\n"})
+        untidy.git("switch", "--quiet", "-")
+        with suppress(subprocess.CalledProcessError):
+            untidy.git("merge", "other")
+        assert "<<<<" in file.read_text()
+    elif way == "link":
+        file.unlink()
+        file.symlink_to("pyproject.toml")
+    elif way == "autocrlf":
+        untidy.git("config", "core.autocrlf", "true")
+        file.unlink()
+        untidy.git("checkout", "--quiet", "--", "a.py")
+        assert b"\r\n" in file.read_bytes()
+    else:
+        file.write_text("x = 3\n")
+    result = invoke("HEAD", "--yes")
+    assert (result.exit_code, result.stdout) == (2, ""), way
+    assert "reviewbot: no file is here as it is reviewed\nsee git status" in result.stderr
+    assert "1 fix is ready" in invoke("HEAD").stderr  # it is shown where nobody is asked
 
 
 def test_a_detached_head_is_said_before_the_review(untidy: Project) -> None:

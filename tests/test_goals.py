@@ -367,6 +367,7 @@ SAID = [
     (("--goal", "refactor", "--", "."), ". is no file of the repository"),
     (("--report", "missing.txt"), "'missing.txt': No such file"),
     (("--report", "empty.txt"), "the report is empty"),
+    (("--goal", "repair", "--report", "/dev/null"), "the report is empty"),
     (("--goal", "tests", "--report", "empty.txt"), "--goal and --report exclude each other"),
     (("--", "a.py"), "paths are for --goal"),
     (("--goal", "speed"), "'speed' is not one of 'refactor', 'performance', 'tests'"),

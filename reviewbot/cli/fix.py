@@ -70,9 +70,8 @@ async def command(undo: str | None, state: Path | None, **given: object) -> int:
             say(f"reviewbot: {path} is what it was before")
         return 0
     options = msgspec.convert(given, Options)
-    chosen = [f"--{name}" for name in ("goal", "report", "linters", "finding") if given[name]]
-    if options.goal == REPAIR and options.report is not None:  # the log of a run that failed
-        chosen.remove("--report")
+    report = () if options.goal == REPAIR else ("report",)  # there, it is a log
+    chosen = [f"--{name}" for name in ("goal", *report, "linters", "finding") if given[name]]
     if len(chosen) > 1:
         raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other", hint="leave one out")
     if options.report is not None and not options.report.strip():
@@ -107,6 +106,11 @@ async def run_fix(options: Options, specification: str = "") -> int:
         elif report:
             results = [await fix_report(report, change, host)]
         else:
+            files = await repository.read_files(change.head_tree, [f.path for f in change.files])
+            root = await repository.root()
+            same = ((root / p).is_file() and (root / p).read_bytes() == files[p] for p in files)
+            if files and not any(same) and (options.yes or sys.stdin.isatty()):  # before it is paid
+                raise UsageError("no file is here as it is reviewed", hint="see git status")
             review, results = await fix(change, host, [id.upper() for id in options.finding])
             state.save(review)
             if not review.reported:
