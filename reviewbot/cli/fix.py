@@ -45,13 +45,13 @@ class Options(Struct, frozen=True):
 @click.option("--yes", is_flag=True, help="Write what is fixed, without asking.")
 @click.option("--commit", is_flag=True, help="Commit each fix.")
 @click.option("--linters", is_flag=True, help="Only what linters fix; ask no model.")
-@click.option("--finding", multiple=True, metavar="ID", help="Fix this one; may be repeated.")
+@click.option("--finding", multiple=True, metavar="ID", help="Fix only this; may be repeated.")
 @click.option("--goal", type=click.Choice([*GOALS, REPAIR]), help="What to change code for.")
 @click.option("--report", **CONTENT, help="Fix what a bug report or a traceback says.")
 @click.option(
     "--undo", is_flag=False, flag_value="", metavar="[ID]", help="Take back the last fixes."
 )
-@click.option("--effort", type=click.Choice(get_args(Effort)), help="How much is asked.")
+@click.option("--effort", type=click.Choice(get_args(Effort)), help="How much models are asked.")
 @panel_options
 @common
 async def command(undo: str | None, state: Path | None, **given: object) -> int:

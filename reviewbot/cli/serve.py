@@ -22,7 +22,7 @@ MIN_TOKEN = 16  # characters
 
 @click.command
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8712, metavar="N")
+@click.option("--port", type=click.IntRange(0, 65535), default=8712, metavar="N", show_default=True)
 @click.option("--no-exec", is_flag=True, help="Run nothing of any change.")
 @env_file_option
 @state_option

@@ -63,9 +63,9 @@ def panel_options(command: Callable[Parameters, Answer]) -> Callable[Parameters,
     for add in (
         state_option,
         env_file_option,
-        option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="Limit of it all."),
-        option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs."),
-        option("--model", multiple=True, metavar=role, help="Who has a role."),
+        option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="End after this time."),
+        option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most to be spent."),
+        option("--model", multiple=True, metavar=role, help="Ask it for a role, such as critic."),
     ):
         command = add(command)
     return command
@@ -90,7 +90,7 @@ def common(
     folder = click.Path(exists=True, file_okay=False)
     in_folder = partial(option, type=folder, is_eager=True, callback=_change_directory)
     for add in (
-        option("--color", type=click.Choice(("auto", "always", "never"))),
+        option("--color", type=click.Choice(("auto", "always", "never")), help="Use colours."),
         option("-q", "--quiet", is_flag=True, help="Print less."),
         option("-v", "--verbose", is_flag=True, help="Print more."),
         in_folder("-C", "directory", metavar="DIR", help="Run as if started in DIR."),
