@@ -14,7 +14,6 @@ from reviewbot.config.load import validate
 from reviewbot.errors import ConfigError
 from reviewbot.text.files import LANGUAGES, classify, language_of
 
-MAX_BYTES = 512 * 1024
 HEADER = """\
 # Findings that reviewbot does not report again, and why. `reviewbot dismiss FINDING --reason TEXT`
 # adds one, `reviewbot dismiss FINDING --undo` removes it. Entries count once they are in the base.
@@ -48,7 +47,7 @@ def read_dismissals(content: bytes, name: str) -> dict[str, Dismissal]:
     """The entries of a file by key. Raises ConfigError, with the line."""
     from reviewbot.config.yaml import read_yaml  # only where there is something to parse
 
-    document = read_yaml(content, name, MAX_BYTES)
+    document = read_yaml(content, name, 512 * 1024)
     kind = tuple[Dismissal, ...]
     entries = validate(document.value or [], kind, (), lambda key: f"{name}:{document.line(key)}")
     return {entry.key: entry for entry in msgspec.convert(entries, kind)}

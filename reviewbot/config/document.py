@@ -8,7 +8,6 @@ from msgspec import Struct
 from reviewbot.errors import ConfigError
 
 Key = tuple[str, ...]
-MAX_TOML_BYTES = 256 * 1024
 # tomllib takes 20 s for a key of 30,000 parts.
 LONG_KEY = re.compile(
     r"""(?:^|[\[{,])[ \t]*+(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""",
@@ -32,7 +31,7 @@ def read_toml(content: bytes, name: str) -> Document:
     """What the file says below `tool.reviewbot`, without lines. Raises ConfigError."""
     if b"reviewbot" not in content:
         return Document(None)
-    if len(content) > MAX_TOML_BYTES:
+    if len(content) > 256 * 1024:
         hint = "Move [tool.reviewbot] to .reviewbot.yml."
         raise ConfigError(f"{name} has {len(content):,} bytes", hint=hint)
     import tomllib  # where there is something to parse

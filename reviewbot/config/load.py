@@ -20,7 +20,6 @@ from reviewbot.text.secrets import redact
 # Where a key was set, as messages and `config show` say it.
 Where = Callable[[Key], str]
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 fields = cache(msgspec.structs.fields)  # a millisecond for each struct
 LayerKind = Literal["user", "repository", "environment", "flags"]  # the last counts most
 
@@ -137,6 +136,9 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
         return next(place for inner, place in origins.items() if inner[: len(key)] == key)
 
     settings = msgspec.convert(validate(_nested(values), Settings, (), where), Settings)
+    names = [check.name for check in settings.checks if check.run]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"{where(('checks',))}: two checks are called {twice[0]}")
     keys = [key for key, _ in _leaves(msgspec.to_builtins(settings))]
     origin_of = {dotted(key): origins.get(key, "default") for key in keys}
     return Loaded(settings, origin_of, tuple(notices))
@@ -220,7 +222,7 @@ def validate(
             hint = f"did you mean {nearest}?" if near else f"known are {', '.join(kinds)}"
             what = f"unknown key {redact(dotted(place))[0][:80]}"
             raise ConfigError(f"{where(place)}: {what}; {hint}")
-        if not known and not NAME.fullmatch(name):
+        if not known and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
             what = f"a name in {dotted(key)} has letters, digits, '-' and '_', at most 64"
             raise ConfigError(f"{where(place)}: {what}")
         found[name] = validate(inner, kinds[name], place, where, is_text=is_text, is_part=is_part)
