@@ -249,6 +249,8 @@ def test_doctor_names_what_works_and_the_next_step(
     result = run("doctor")
     assert result.exit_code == 3
     assert "✗ checks: nothing is no linter or test suite" in result.stdout
+    said = "reviewbot: .reviewbot.yml:1: checks: nothing is no linter or test suite"
+    assert said in run("review", "--worktree").stderr
     assert "the configuration is valid" not in result.stdout
     cart.commit("No settings", {".reviewbot.yml": None, "pyproject.toml": "[project]\n"})
     kept, access = cart.folder / ".git/reviewbot", os.access
