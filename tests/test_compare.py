@@ -66,7 +66,9 @@ def diagnostic(
     return Diagnostic(rule=rule, message=message, severity=severity, location=place)
 
 
-LINT = Check(name="lint", kind="lint", globs=("*",), command=("lint",), read=read_gnu)
+LINT = Check(
+    name="lint", kind="lint", globs=("*",), command=("lint",), read=read_gnu, distant_rules=()
+)
 COMPILER = replace(LINT, command=("cc",), distant_rules=("*",))
 
 

@@ -237,8 +237,6 @@ GO_TEST = Check(
     markers=("go.mod",),
     command=TEST,
     read=read_go,
-    executes=True,
-    whole_tree=True,
     report=REPORT,
     seconds=300,
     tool_files=probe(PROGRAM),
@@ -252,7 +250,6 @@ GO_VET = replace(
     globs=("*.go",),
     command=(*TEST[:-1], "vet", "{files}"),
     read=read_vet,
-    distant_rules=("*",),
 )
 GO = Language(
     name="go",

@@ -201,22 +201,13 @@ CARGO_TEST = Check(
     command=(*RUN, "test", "--workspace"),
     read=read_tests,
     by_project="rust",
-    executes=True,
-    whole_tree=True,
     report=REPORT,
     seconds=600,
     tool_files=probe(PROGRAM),
     lookup=("cargo", "--version"),
     install_hint="install Rust, see https://rustup.rs",
 )
-CLIPPY = replace(
-    CARGO_TEST,
-    name="clippy",
-    kind="lint",
-    command=(*RUN, "clippy"),
-    read=read_clippy,
-    distant_rules=("*",),
-)
+CLIPPY = replace(CARGO_TEST, name="clippy", kind="lint", command=(*RUN, "clippy"), read=read_clippy)
 RUST = Language(
     name="rust",
     checks=(CLIPPY, CARGO_TEST),

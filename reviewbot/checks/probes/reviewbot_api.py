@@ -24,9 +24,7 @@ FILE = Path("module.py")
 # A syntax error is reported by others.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, LookupError, AttributeError, OSError)
 # Decorators that hand a function to a framework, which calls it: click, flask, fastapi, pytest.
-FRAMEWORKS = frozenset(
-    {"command", "group", "route", "get", "post", "put", "delete", "patch", "fixture"}
-)
+FRAMEWORKS = {"command", "group", "route", "get", "post", "put", "delete", "patch", "fixture"}
 # What callers have to change first comes first.
 PARAMETERS = {
     "PARAMETER_REMOVED": "a parameter is removed",

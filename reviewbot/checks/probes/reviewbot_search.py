@@ -39,7 +39,6 @@ SECONDS = 2.0  # of one call
 # With CrossHair, an example is a path through the code, and takes about a second.
 CROSSHAIR_EXAMPLES = 20
 MAX_TEXT, MAX_ITEMS, MAX_DEPTH = 400, 200, 5
-DIGITS = 12
 
 
 class TooSlow(BaseException):
@@ -258,7 +257,7 @@ def describe(value: Any, depth: int = 0) -> str:
     if value is None or kind in (bool, int, str, bytes):
         return repr(value)[:MAX_TEXT]
     if kind is float:
-        return f"{value:.{DIGITS}g}"
+        return f"{value:.12g}"
     if depth == MAX_DEPTH:
         return "…"
     if kind is dict:
