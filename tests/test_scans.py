@@ -111,7 +111,7 @@ data:
         ("a.txt", "f(", "f((", []),
         ("a.py", "f()", "f(", []),  # left to ruff
         # A grammar that is older than the file
-        ("a.rs", None, 'unsafe extern "C" {\n  safe fn f();\n}\n', [("new", "a.rs:2", "high")]),
+        ("a.rs", None, 'trait A = B +\n  C;\n', [("new", "a.rs:1", "high")]),
         ("a.js", "opaque type A = B;", "opaque type A = B;\nf(;", [("existing", "a.js:1", "medium"),
                                                                  ("new", "a.js:2", "medium")]),
         ("a.zsh", "true", "for f (*.txt) print $f", []),
@@ -136,6 +136,87 @@ data:
 )  # fmt: skip
 def test_syntax_errors(path: str, before: str | None, after: str, expected: list[object]) -> None:
     assert syntax(path, before, after) == expected
+
+
+# What the grammars do not know, and neighbours that they do.
+VALID = {
+    "a.ts": """
+class A extends B<<T>() => T> {}
+const a = foo<<T>(x: T) => T>(y), b = c << d, e = f satisfies G;
+class C { accessor x = 1; static accessor y = 2; static [k: string]: D; #p = 1 }
+@dec() class E { @log m() {} constructor(@inject(X) private a: A) {} static { init(); } }
+await using x = f(); for (using y of z) {} f(using);
+function g<const T extends readonly unknown[]>(using: T, abstract: any): keyof readonly T {}
+interface H<in T, out U, in out V = {}> { abstract: boolean; in?: T }
+interface I {\n  <A, B>(x: A): B\n  /** A */\n  <A extends B>(x: A): B\n}
+type J = import("./a").B<string> | import("./b", { with: { "resolution-mode": "import" } }).C;
+const k = sql<{ a: Array<string> }>`select ${1}`, l = m<n>?.();
+export default function (): string; export = function f(): void;
+export type * as N from "./a"; export { o } from "./p.json" with { type: "json" };
+import p from "./p.json" with { type: "json" }; export import q = require("q");
+declare module "r" { global { var x: number } } import defer * as t from "t";
+""",
+    "a.tsx": """
+const a = <T,>(x: T) => <A<T> b="?c=1&d=2">Q & A &amp; R&D {x && y}</A>;
+""",
+    "a.js": """
+import source x from "y"; import z from "./z.json" with { type: "json" };
+class A { static #p = 1; static { using b = c; } } for (await using d of e) {}
+""",
+    "a.go": """package a
+func f[K comparable](s iter.Seq[K]) { for i := range 10 { g(i) }; for range s { _ = new(h(1, 2)) } }
+var a, b, c = new("a"), new(T[int]), make(map[string]int, 1)
+var d = func(make func(int) int) int { return make(1 - 2) }(nil)""",
+    "a.rs": """
+fn f() { if let Some(x) = a && x > 1 { g(async || 1); } let y = &raw const z; }
+unsafe extern "C" { safe fn f(); pub safe static X: i32; unsafe fn g(); }
+macro_rules! m { ($a:ident, $) => { json!({ "a": ~ }) }; }
+fn h() -> impl Iterator<Item = u8> + use<'_> { r#try!(1); c"x" }
+""",
+    "A.java": """
+import module java.base;
+record P(int x, Object y) { P { if (x < 0) throw new E(); } P(int z) { check(z); this(z, 1); } }
+sealed interface S permits T {} class T { int f(Object o) { return switch (o) {
+  case P(int x, var _) when x > 1 -> 1; case null, default -> { yield 2; } }; } }
+""",
+    "a.sh": """
+day=$(( 10#$(date +%d) )); x=$(( 10#$x + 1 )); case "$1" in a|b) echo ;; *) [[ $a =~ ^b$ ]] ;; esac
+""",
+    "a.php": """<p><?php if ($a): ?>
+<b><?= $b ?></b><?php foreach ($c as $d): ?>d<?php endforeach ?>
+<?php else: ?>e<?php endif; enum E: string { case A = 'a'; }
+$f = match(true) { default => g(...) }; ?>
+</p>
+""",
+    "a.css": """
+@import url("a.css") layer(b); @source "./c"; @layer d, e; @page :first { margin: 1in }
+a { b: url(../c.png); --d: ; --e: { f }; &:hover { g: var(--h,) } .i & { j: k; ; *zoom: 1 } }
+@media (400px <= width < 800px) { a:nth-child(5n - 3) { b: c } } a[b="c" i] { d: e }
+@container f (min-width: 1px) { @keyframes g { 50.5% { h: i } } } @utility j-* { k: l }
+""",
+    "a.cs": """
+static class A { extension(string s) { public int L => s.Length; } }
+class B<T> where T : allows ref struct { int[] x = [1, ..y]; void f() { a?.b = c; } }
+""",
+    "a.kt": """
+context(a: A)
+fun f() {}
+fun interface B {
+    fun g()
+}
+""",
+    "a.swift": """
+func f(_ x: borrowing T, y: sending U, z: isolated (any Actor)? = #isolation) {}
+""",
+}
+
+
+@each("path", VALID)
+def test_code_of_today_has_no_syntax_error_until_a_bracket_is_missing(path: str) -> None:
+    text = VALID[path]
+    assert syntax(path, None, text) == []
+    for at in (text.index(")"), text.rindex(")")):
+        assert syntax(path, None, text[:at] + text[at + 1 :])
 
 
 CONFLICT = "<<<<<<< HEAD\nf(\n=======\nf()\n>>>>>>> topic\n"

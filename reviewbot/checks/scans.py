@@ -5,7 +5,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain, groupby, islice
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -36,11 +38,10 @@ LENIENT_JSON = re.compile(
 COMMENT = re.compile(r"^[ \t]*//", re.MULTILINE)  # a program that takes these takes commas as well
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
+NEWER_SYNTAX = Path(__file__).with_name("newer_syntax.txt")
 MAX_PARSED = 400_000
 MAX_LINE = 20_000  # generated
 MAX_ERRORS = 20
-
-Scan = Callable[[ChangedFile], Iterator[Diagnostic]]
 
 
 def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:
@@ -126,7 +127,7 @@ def find_twins(files: Sequence[ChangedFile], tree: Collection[str]) -> Iterator[
             yield _found("twin", "file-name-twin", message, twin)
 
 
-SCANS: Mapping[str, Scan] = {
+SCANS: Mapping[str, Callable[[ChangedFile], Iterator[Diagnostic]]] = {
     "secrets": scan_secrets,
     "hidden-characters": scan_hidden_characters,
     "line-ends": scan_line_ends,
@@ -231,21 +232,23 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
         with suppress(ValueError, RecursionError):
             json.loads(text)  # the grammar refuses numbers such as 1e+22
             return
-    readings = [("tsx" if language == "jsx" else language, text)]
-    if path.endswith(".js"):
-        # The grammar of JavaScript refuses `<p class="x">`, which that of TypeScript reads.
-        readings.append(("tsx", text))
+    # The grammar of JavaScript refuses `<p class="x">`, which that of TypeScript reads.
+    grammar = "tsx" if language == "jsx" or path.endswith(".js") else language
+    readings: list[tuple[str, Callable[[str], str]]]
+    readings = [(grammar, str), (grammar, partial(_in_older_syntax, grammar))]
     if language == "json" and (LENIENT_JSON.search(path) or COMMENT.search(text)):
-        readings.append(("javascript", f"({text}\n)"))
-    for reading in readings:
-        root = SgRoot(reading[1], reading[0]).root()
+        readings.append(("javascript", "({}\n)".format))
+    wrong = []
+    for name, read in readings:
+        root = SgRoot(read(text), name).root()
         nodes = root.find_all(any=[{"kind": "ERROR"}, {"regex": "^$"}])
         # Some named nodes have no text where nothing is missing, such as an empty here document.
         errors = [n for n in nodes if not n.is_named() or MISSING.fullmatch(n.kind())]
         if not errors or (language in SETTLED and TEMPLATE.search(text)):
             return
+        wrong.append(errors)
     last = text.rstrip("\n").count("\n") + 1  # what is missing is after it
-    for node in errors:
+    for node in min(wrong, key=len):
         line, end = (min(at.line + 1, last) for at in (node.range().start, node.range().end))
         wanted = "" if node.kind() == "ERROR" else f": {node.kind()} is missing"
         yield Diagnostic(
@@ -255,3 +258,18 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
             location=Location(path, line, end),
             consequence="The file cannot be parsed.",
         )
+
+
+def _in_older_syntax(grammar: str, text: str) -> str:
+    """A text with what the grammar reads instead of what it does not know, on the same lines."""
+    for line in NEWER_SYNTAX.read_text("utf-8").splitlines():
+        grammars, _, rule = line.partition(" ")
+        pattern, _, older = rule.rpartition("=>")
+        if grammar in grammars.split(","):
+            text = re.sub(f"(?m){pattern.strip()}", partial(_replaced, older.strip()), text)
+    return text
+
+
+def _replaced(older: str, match: re.Match[str]) -> str:
+    new = match.expand(older)
+    return new + "\n" * (match[0].count("\n") - new.count("\n"))
