@@ -251,8 +251,8 @@ def test_scans_can_be_turned_off() -> None:
         assert [result.check for result in results] == found
 
 
-def test_long_lines_are_not_parsed() -> None:
-    text = "f(" * 20_000
+@each("text", ["f(" * 20_000, "{a\n" * 20_000])
+def test_long_lines_and_deep_brackets_are_not_parsed(text: str) -> None:
     change = change_of(changed("", text, path="a.js"))
     base, head = check_syntax(change, Project(base_texts={"a.js": ""}, head_texts={"a.js": text}))
     assert (base.files, head.files) == (("a.js",), ())
