@@ -274,10 +274,10 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
     """One that fails counts, although another one passes the same test; so do lines of each."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     file = "test/cart.test.js"
-    commands = [f"yarn node --test --test-reporter=dot {file}", f"N=1 run -T borp -C {file}"]
+    commands = [f"yarn node --test --test-reporter=dot {file}", f"N=1 npx -y borp@^0.20 -C {file}"]
     add_tool(project, "", "borp", BORP)
     scripts = {
-        "test": " && ".join(["N=1 npm run -s both", *commands, "mocha"]),
+        "test": " && ".join(["N=1 npm run -s both", *commands, "run -T mocha"]),
         "both": "npm-run-all lint 'one:*'",
         "one:cart": f"npm run one -- {file}",
         "one": "NODE_OPTIONS=--no-warnings node --test",

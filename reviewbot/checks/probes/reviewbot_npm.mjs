@@ -35,9 +35,10 @@ const RUNS_SCRIPT = new RegExp(
   + / ([\w:.-]+)(?:(?: --|(?<!\bnpm .*)) (.+))?$/.source,
 );
 // What a package manager finds in node_modules/.bin, which is on PATH: its program may not be here.
+// A version that is named, as in `npx jest@29`, is not downloaded: what is installed runs.
 const STARTS_PROGRAM = new RegExp(
   /^((?:\w+=\S* |cross-env )*)(?:npx|npm exec(?: --)?|pnpm(?: exec)?|yarn(?: run| exec)?|run)/.source
-  + /(?: -T| --top-level| --no-install| -y| --yes| -s| --silent)* (?=\w)/.source,
+  + /(?: -T| --top-level| --no-install| -y| --yes| -s| --silent)* (\w[\w.-]*)(?:@\S+)?/.source,
 );
 const VITEST = parseFloat(manifestOf("vitest")?.version); // a number such as 3.1: what it can do
 const OF_NODE = "-r|--require|--import|--loader|--experimental-loader|--conditions";
@@ -212,7 +213,7 @@ function stepsOf(script, above = []) {
       if (BUILDS.test(step) || building.has(each)) building.add(command);
       return command;
     });
-    return names.length ? found : step.replace(STARTS_PROGRAM, "$1");
+    return names.length ? found : step.replace(STARTS_PROGRAM, "$1$2");
   });
   return scripts[`pre${script}`] ? [...inner(`pre${script}`), ...own] : own;
 }
