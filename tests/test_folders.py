@@ -15,6 +15,7 @@ from lean import lean_environment
 from scripted import Scripted, by_edit
 
 from reviewbot.checks.languages.go import GO
+from reviewbot.checks.languages.javascript import JAVASCRIPT
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.project import find_uses, folder_of, load_project
 from reviewbot.checks.run import applies
@@ -177,6 +178,10 @@ def test_an_ignore_names_the_check_without_its_folder(project: Project) -> None:
 
 SHOP = {path.replace("web", "shop"): text for path, text in FILES.items() if "web" in path}
 SERVICES = {path: text for path, text in FILES.items() if "services" in path}
+NODE = {
+    "package.json": '{"workspaces": ["a/*"]}',
+    "a/b/package.json": '{"scripts": {"test": "jest"}}',
+}
 GONE = {path: None for path in FILES if "web" in path}
 # What the base has, what changes, and where tests run.
 PLANS = [
@@ -188,6 +193,14 @@ PLANS = [
     # A project that tests read, and a script in a hidden folder.
     ({f"tests/data/{path}": text for path, text in SHOP.items()}, {"a.py": ""}, "pytest"),
     ({"a/setup.py": "", ".github/run_api_test.py": ""}, {"README.md": "More\n"}, ""),
+    # What all projects below share, at the top or between
+    (SERVICES, {"uv.lock": ""}, "pytest services/api, pytest services/web"),
+    (
+        SERVICES | SHOP,
+        {"services/pyproject.toml": "# more\n", "libs/conftest.py": ""},
+        "pytest services/api, pytest services/shop, pytest services/web",
+    ),
+    (SERVICES | NODE, {"tsconfig.base.json": "{}"}, "npm-test a/b"),
 ]
 
 
@@ -203,7 +216,7 @@ def suites_of(project: Project) -> list[str]:
     async def plan() -> list[str]:
         with Repository(project.folder) as repository:
             change = await repository.load_change(Target(kind="revision", revision="HEAD"))
-            found = await load_project(change, repository, PYTHON.checks)
+            found = await load_project(change, repository, (*PYTHON.checks, *JAVASCRIPT.checks))
             paths = [path for file in change.files for path in (file.old_path, file.path)]
             return [c.name for c in found.checks if c.kind == "test" and applies(c, paths, found)]
 

@@ -46,7 +46,6 @@ PROJECTS: Mapping[str, Sequence[Mapping[str, re.Pattern[str]]]] = {
     "node": ({"package.json": re.compile(r'\A(?!.*"workspaces")', re.DOTALL)},),
     "rust": ({"Cargo.toml": re.compile("")},),
 }
-PNPM_WORKSPACE = "pnpm-workspace.yaml"
 # How a manifest names its project, and others in the repository: as members of a workspace (of npm
 # or uv), or by their paths.
 NAME = re.compile(r"""(?:^[ \t]*|[{,]\s*)"?name"?\s*[:=]\s*["']([^"']+)""", re.MULTILINE)
@@ -79,7 +78,6 @@ WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
 MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
 SHOWS_USE = "import"  # among documented names: documentation says how to import the package
-DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
 # Modules whose package has another name.
 PACKAGES = {
     **{"attr": "attrs", "bs4": "beautifulsoup4", "cv2": "opencv_python", "dateutil": "dateutil"},
@@ -223,7 +221,7 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
         if (line := table.get(path.rpartition("/")[2])) and line.search(text)
         if classify(path) not in ("fixture", "vendored")
     }
-    if PNPM_WORKSPACE in files:
+    if "pnpm-workspace.yaml" in files:
         folders.discard("")
     paths = sorted(files)
     outermost = (folder for folder in sorted(folders) if folders.isdisjoint(folders_above(folder)))
@@ -327,7 +325,8 @@ async def _find_documented(
     pattern = rf"\b({'|'.join(sorted({*names, *map(re.escape, modules), *imports}))})\b"
     if not names or len(pattern) > MAX_PATTERN:  # then all names are compared
         return frozenset()
-    matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
+    globs = ("*.md", "*.rst", "*.txt", "*__init__.py")
+    matches = await repository.search(change.base_tree, pattern, globs)
     found = [match for match in matches if match.path not in installed]
     text = "\n".join(match.text for match in found)
     prose = "\n".join(match.text for match in found if not match.path.endswith(".py"))

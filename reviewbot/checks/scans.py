@@ -43,7 +43,6 @@ NEWER_SYNTAX = Path(__file__).with_name("newer_syntax.txt")
 MAX_PARSED = 400_000
 MAX_LINE = 20_000  # generated
 MAX_DEPTH = 500  # brackets that are open; a parser takes seconds to recover from more
-MAX_ERRORS = 20
 
 
 def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:
@@ -213,7 +212,7 @@ def _parse(change: Change, side: Side, project: Project) -> CheckRun:
         if len(texts[path]) <= MAX_PARSED and _depth(texts[path]) <= MAX_DEPTH
         if all(len(line) <= MAX_LINE for line in texts[path].split("\n"))
     )
-    errors = (islice(find_syntax_errors(path, texts[path]), MAX_ERRORS) for path in paths)
+    errors = (islice(find_syntax_errors(path, texts[path]), 20) for path in paths)
     return _scanned(SYNTAX, side, paths, chain.from_iterable(errors))
 
 

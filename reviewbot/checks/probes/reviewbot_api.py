@@ -33,7 +33,6 @@ PARAMETERS = {
     "PARAMETER_CHANGED_KIND": "a parameter is passed in another way",
     "PARAMETER_MOVED": "parameters change places",
 }
-ANY_KEYWORD = griffe.ParameterKind.var_keyword
 POSITIONAL = (griffe.ParameterKind.positional_only, griffe.ParameterKind.positional_or_keyword)
 
 
@@ -146,7 +145,7 @@ def is_of_parameter(breakage: Any) -> bool:
     taken = {parameter.kind for parameter in breakage.obj.parameters}
     if kind in POSITIONAL and not taken.isdisjoint(POSITIONAL):
         return True
-    return (kind if "variadic" in kind.value else ANY_KEYWORD) not in taken
+    return (kind if "variadic" in kind.value else griffe.ParameterKind.var_keyword) not in taken
 
 
 def visit(module: str, text: str) -> Any:

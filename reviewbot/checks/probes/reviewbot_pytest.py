@@ -36,7 +36,6 @@ sys.path.append(os.path.join(TREE, "src"))
 # Parameters, which are a part of the id of a test, may be texts of megabytes.
 MAX_ID, MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 500, 4_000, 40
 PACKAGING = {"pyproject.toml", "setup.py"}
-LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
@@ -169,9 +168,9 @@ class Reporter:
         outcome = "failed" if report.when == "call" else "error"
         text = report.longreprtext
         lines = text.splitlines()
-        # What pytest shows of the frame that failed.
+        # What pytest shows of the frame that failed, from 5 lines above the statement.
         statements = [number for number, line in enumerate(lines) if line.startswith(">")]
-        shown = "\n".join(lines[max(statements[-1] - LINES_BEFORE, 0) :]) if statements else text
+        shown = "\n".join(lines[max(statements[-1] - 5, 0) :]) if statements else text
         found = {"id": id, "location": place, "outcome": outcome, "frames": frames_of(self.trace)}
         reason = REASON.search(text)
         said = crashed.message if crashed else " ".join(reason[0].split()) if reason else text
