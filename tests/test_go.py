@@ -157,6 +157,26 @@ func TestFlaky(t *testing.T) {
 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
+def test_modules_that_use_the_one_at_the_top_or_a_workspace_are_tested(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    head = "module example.org/{}\n\ngo 1.21\n"
+    needs = "\nrequire example.org/price v0.0.0\n\nreplace example.org/price => {}\n"
+    files = {"go.mod": head.format("price"), "price.go": PRICE, "in/cart_test.go": USES}
+    files |= {"in/go.mod": head.format("cart") + needs.format("../")}
+    files |= {"other/go.mod": head.format("other"), "other/f.go": "package other\n\nfunc F() {}\n"}
+    files |= {"other/other_test.go": TESTED.format("other", "F", "")}
+    project.commit("Begin", files)
+    project.commit("Change", {"price.go": PRICE.replace("2", "3")})
+    review = project.review()
+    (finding,) = review.reported
+    assert str(finding.location) == "price.go:3"
+    tests = [check.text for check in review.checks if check.check == "go-test"]
+    project.commit("Use", {"go.work": "go 1.21\n\nuse ./other\n"})
+    tests += [check.text for check in project.review().checks if check.check == "go-test"]
+    assert tests == ["0 passed, 1 failed", "2 passed, 1 failed before as well"]
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
 def test_modules_that_import_one_that_changes_are_tested(project: Project) -> None:
     """By a path, or by go.work; and those that import none are not. A flaky test is no finding."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}

@@ -1,6 +1,6 @@
 # Vet (`vet CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and those below it in which
-# something changes; test those as well that import one of these by go.work or by a path. Appends to
-# /out/go.txt, for each module,
+# something changes; test those as well that import one of these by go.work or by a path, and all if
+# go.work changes. Appends to /out/go.txt, for each module,
 #   module FOLDER PATH        what follows is about it, until the next
 #   read FILE                 a file that is compiled here, so that vet reads it
 #   FILE:LINE:func NAME(      functions of test files
@@ -28,11 +28,16 @@ while read -r file; do
     folder=$(dirname "$file")
     ! grep -qsF "\"${folder#./}/" $changed || echo "$PWD/${folder#./}/"
 done </tmp/modules >/tmp/changed-modules
+# The one at the top changes if something does that is in no other.
+sed -n 's#^\./\(.*/\)go\.mod$#"\1#p' /tmp/modules >/tmp/below
+! grep -o '"[^"]*"' $changed | grep -qvF -f /tmp/below || echo "$PWD/" >>/tmp/changed-modules
 
 imports_changed() {
-    [ "$mode" = test ] && { [ -f go.work ] || grep -qE '=> *\.' "$1/go.mod"; } || return 1
-    (cd "$1" && go list -e -deps -test -f '{{.Dir}}/' ./...) 2>/dev/null |
-        grep -qF -f /tmp/changed-modules
+    [ "$mode" = test ] || return 1
+    ! grep -qE '"go\.work(\.sum)?"' $changed || return 0
+    [ -f go.work ] || grep -qE '=> *\.' "$1/go.mod" || return 1
+    (cd "$1" && go list -e -deps -test -f '{{with .Module}}{{.Dir}}/{{end}}' ./...) 2>/dev/null |
+        grep -qxF -f /tmp/changed-modules
 }
 
 while read -r file; do
