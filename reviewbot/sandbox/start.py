@@ -1,6 +1,7 @@
 """What every sandbox does with a job: its files, its words, its end."""
 
 import asyncio
+import errno
 import os
 import re
 import shutil
@@ -110,8 +111,10 @@ class Sandbox(ABC):
         except (TimeoutError, LimitExceeded) as error:
             reason = str(error) or f"took longer than {seconds:.0f} s"
             completed = Completed(outcome="stopped", reason=reason)
-        except OSError as error:  # for example, the command names too many files
-            completed = Completed(outcome="not_run", reason=f"it did not start: {error.strerror}")
+        except OSError as error:
+            hint = ": review a part at a time (-- FOLDER)" if error.errno == errno.E2BIG else ""
+            reason = f"it did not start: {error.strerror}{hint}"
+            completed = Completed(outcome="not_run", reason=reason)
         completed = replace(completed, seconds=round(time.monotonic() - started, 2))
         if scratch is None:
             return completed
