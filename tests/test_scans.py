@@ -200,13 +200,17 @@ class B<T> where T : allows ref struct { int[] x = [1, ..y]; void f() { a?.b = c
 """,
     "a.kt": """
 context(a: A)
-fun f() {}
+fun f() { (x as MutableState<Any?>).value = y }
 fun interface B {
-    fun g()
+    fun g(content: @Composable () -> Unit)
 }
 """,
     "a.swift": """
-func f(_ x: borrowing T, y: sending U, z: isolated (any Actor)? = #isolation) {}
+@Test func `emit: no payload`(_ x: borrowing T, y: sending U, z: isolated A? = #isolation) {}
+#if os(iOS) || os(tvOS)
+func g(@B<C> @_implicitSelfCapture _ d: () -> sending E) -> [F] { return [~d] }
+#endif
+func h() -> String { nonisolated(unsafe) let i = j; return k["l"] as? String ?? "" }
 """,
 }
 
