@@ -107,10 +107,8 @@ async def find_place(directory: Path, private: Path) -> Place:
     git_directory, common_directory, root = (Path(directory, path).resolve() for path in paths)
     if not (root / ".git").is_file() and (root / ".git").resolve() != git_directory:
         # core.worktree may name any folder, whose files are no part of this repository.
-        raise GitError(
-            f"the configuration of this repository says that its work tree is {root}",
-            hint="remove core.worktree from its configuration",
-        )
+        message = f"the configuration of this repository says that its work tree is {root}"
+        raise GitError(message, hint="remove core.worktree from its configuration")
     for folder in ("refs", "info", "objects/info", "objects/pack"):
         (private / folder).mkdir(parents=True)
     config = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n"
@@ -223,10 +221,8 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
     git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
     if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
         path = decode_name(unmerged.partition(b"\t")[2])
-        raise GitError(
-            f"the index has unresolved conflicts, for example in {path}",
-            hint="resolve them and run git add, then try again",
-        )
+        message = f"the index has unresolved conflicts, for example in {path}"
+        raise GitError(message, hint="resolve them and run git add, then try again")
     return git
 
 
