@@ -10,7 +10,6 @@ from reviewbot.errors import GitError, UsageError
 from reviewbot.git.process import ENVIRONMENT, Git
 from reviewbot.text.plain import plain
 
-SECONDS = 600
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # How a server is reached is up to the machine.
@@ -70,7 +69,7 @@ async def fetch_commits(
         *("-c", "transfer.credentialsInUrl=die"),
         *("-c", "gc.auto=0"),
     )
-    git = Git(folder, environment=environment, options=options, seconds=SECONDS)
+    git = Git(folder, environment=environment, options=options, seconds=600)
     words = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
     words += [] if is_whole else [f"--depth={depth}"]
     try:

@@ -7,6 +7,7 @@ uncommitted work, stays in it. Filters (`filter.*.clean`, git-lfs) do not run, b
 know them: files that need one are as the index has them.
 """
 
+import fcntl
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ import stat
 import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -39,7 +40,6 @@ HEADINGS = """\
 *.rb diff=ruby
 *.rs diff=rust
 """
-MAX_UNTRACKED_BYTES = 1 << 20
 MAX_UNTRACKED_FILES = 2_000
 MAX_NAMES = 3  # in a note
 NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
@@ -53,11 +53,24 @@ CONVERSIONS = {
 
 
 class ScratchFolder:
-    """A private folder, removed by `close`, or else when this object or the process ends."""
+    """A private folder, removed by `close`, or else when this object or the process ends.
+
+    That of a process that was killed is removed by the next one: nobody holds its lock.
+    """
 
     def __init__(self) -> None:
-        self.path = Path(mkdtemp(prefix="reviewbot-")).absolute()
-        self.close = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        new, held = Path(mkdtemp(prefix="new-reviewbot-")).absolute(), ExitStack()
+        fcntl.flock(held.enter_context((new / "lock").open("wb")), fcntl.LOCK_EX)
+        # Under this name, no other process sees a folder without a lock that is held.
+        self.path = new.rename(new.with_name(new.name.replace("new-reviewbot-", "reviewbot-run-")))
+        for file in new.parent.glob("reviewbot-run-*/lock"):
+            with suppress(OSError):
+                if file.lstat().st_uid == os.geteuid():
+                    with file.open("rb") as lock:
+                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if it is held
+                        shutil.rmtree(file.parent)
+        held.callback(shutil.rmtree, self.path, ignore_errors=True)
+        self.close = weakref.finalize(self, held.close)
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -248,7 +261,7 @@ def _unfit(path: Path) -> str:
         return "repositories of their own"
     if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK):
         return "unreadable"
-    return "larger than 1 MiB" if status.st_size > MAX_UNTRACKED_BYTES else ""
+    return "larger than 1 MiB" if status.st_size > 1 << 20 else ""
 
 
 def _some(names: Sequence[bytes]) -> str:

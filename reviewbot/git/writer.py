@@ -52,9 +52,6 @@ SETTINGS = (
 )
 # Name, old and new value of a ref; "" stands for none.
 RefChange = tuple[str, str, str]
-# These say with exit code 1 that there is none.
-MAY_FIND_NONE = ("rev-parse", "symbolic-ref")
-PRINT_NOTHING = ("update-index", "update-ref")
 AUTHOR = {
     f"GIT_{role}_{field}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -423,8 +420,8 @@ class UserGit(Struct):
             **environment,
         }
         git = Git(self.place.root, environment=variables, options=SETTINGS)
-        exit_codes = (0, 1) if arguments[0] in MAY_FIND_NONE else (0,)
-        stdout = self.lock if arguments[0] in PRINT_NOTHING else None
+        exit_codes = (0, 1) if arguments[0] in ("rev-parse", "symbolic-ref") else (0,)
+        stdout = self.lock if arguments[0] in ("update-index", "update-ref") else None
         return await git(*arguments, stdin=stdin, stdout=stdout, exit_codes=exit_codes)
 
 
