@@ -37,12 +37,11 @@ LENIENT_JSON = re.compile(
 )
 COMMENT = re.compile(r"^[ \t]*//", re.MULTILINE)  # a program that takes these takes commas as well
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
-BRACKET = re.compile(r"[()\[\]{}]")
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
 NEWER_SYNTAX = Path(__file__).with_name("newer_syntax.txt")
 MAX_PARSED = 400_000
 MAX_LINE = 20_000  # generated
-MAX_DEPTH = 500  # brackets that are open; a parser takes seconds to recover from more
+MAX_DEPTH = 500  # of brackets
 
 
 def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:
@@ -209,16 +208,17 @@ def _parse(change: Change, side: Side, project: Project) -> CheckRun:
         for file in change.files
         if (path := file.path_at(side)) in texts
         if classify(path) != "fixture" and grammar_of(path)
-        if len(texts[path]) <= MAX_PARSED and _depth(texts[path]) <= MAX_DEPTH
+        if len(texts[path]) <= MAX_PARSED and not nests_deeply(texts[path])
         if all(len(line) <= MAX_LINE for line in texts[path].split("\n"))
     )
     errors = (islice(find_syntax_errors(path, texts[path]), 20) for path in paths)
     return _scanned(SYNTAX, side, paths, chain.from_iterable(errors))
 
 
-def _depth(text: str) -> int:
-    """How many brackets are open at once, also in what is no code."""
-    return max(accumulate(1 if c in "([{" else -1 for c in BRACKET.findall(text)), default=0)
+def nests_deeply(text: str) -> bool:
+    """Whether so many brackets are open at once that a parser takes long, also in comments."""
+    depths = accumulate(1 if c in "([{" else -1 for c in re.findall(r"[()\[\]{}]", text))
+    return max(depths, default=0) > MAX_DEPTH
 
 
 def grammar_of(path: str) -> str | None:
