@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from reviewbot.checks.project import Project
+from reviewbot.checks.scans import nests_deeply
 from reviewbot.git.change import ChangedFile, Hunk, Line
 from reviewbot.text.files import classify, language_of
 from reviewbot.text.secrets import BASE64_RUN, shown
@@ -338,7 +339,7 @@ def parse(path: str, text: str) -> Outline:
     """
     # A header may be of C++, whose grammar reads C as well.
     language = {".tsx": "tsx", ".h": "cpp"}.get(path[path.rfind(".") :], language_of(path) or "")
-    if language not in KINDS_OF or len(text) > MAX_LENGTH:
+    if language not in KINDS_OF or len(text) > MAX_LENGTH or nests_deeply(text):
         return Outline()
     from ast_grep_py import SgRoot
 
