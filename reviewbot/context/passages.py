@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -38,35 +39,10 @@ MAX_CHANGED = 20_000  # lines: nobody wrote them
 # Of a file that is parsed: characters, and nodes. ast-grep finds the place of a node from the top:
 # 15,000 functions inside each other take 3 s.
 MAX_LENGTH, MAX_NODES = 400_000, 5_000
-# By language, kinds of nodes: functions; classes, other types, constants of Go; imports. An
-# unknown kind is an error, and so is an unknown language.
-KINDS = """
-python: function_definition | class_definition | import_statement import_from_statement
-javascript: SCRIPT | class_declaration | import_statement lexical_declaration
-typescript: SCRIPT | class_declaration abstract_class_declaration interface_declaration | \
-    import_statement
-tsx: SCRIPT | class_declaration abstract_class_declaration interface_declaration | import_statement
-go: function_declaration method_declaration | type_spec const_spec var_spec | import_declaration
-rust: function_item | impl_item trait_item struct_item enum_item | use_declaration
-java: method_declaration constructor_declaration | class_declaration interface_declaration \
-    enum_declaration record_declaration | import_declaration
-c: function_definition | | preproc_include
-cpp: function_definition | class_specifier struct_specifier | preproc_include using_declaration
-ruby: method singleton_method do_block | class module | call
-php: function_definition method_declaration | class_declaration interface_declaration \
-    trait_declaration | namespace_use_declaration
-csharp: method_declaration constructor_declaration | class_declaration struct_declaration \
-    interface_declaration record_declaration | using_directive
-kotlin: function_declaration secondary_constructor | class_declaration object_declaration | \
-    import_header
-""".replace(
-    "SCRIPT",
-    "function_declaration generator_function_declaration method_definition arrow_function"
-    " function_expression",
-)
+KINDS = Path(__file__).with_name("kinds.txt").read_text("utf-8").splitlines()
 KINDS_OF = {
     language: [kinds.split() for kinds in row.split("|")]
-    for language, _, row in (line.partition(":") for line in KINDS.strip().split("\n"))
+    for language, _, row in (line.partition(": ") for line in KINDS if line[0] != "#")
 }
 # Patterns of imports, for the kinds that much else is as well.
 IMPORT = {"call": "^require", "lexical_declaration": r"^[^\n]*\brequire\("}

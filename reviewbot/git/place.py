@@ -28,18 +28,6 @@ EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-# git's own patterns for the headings of hunks, gitattributes(5): the method, not only its class.
-HEADINGS = """\
-*.[ch] diff=cpp
-*.cc diff=cpp
-*.cpp diff=cpp
-*.go diff=golang
-*.java diff=java
-*.md diff=markdown
-*.py diff=python
-*.rb diff=ruby
-*.rs diff=rust
-"""
 MAX_UNTRACKED_FILES = 2_000
 MAX_NAMES = 3  # in a note
 NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
@@ -133,7 +121,7 @@ async def find_place(directory: Path, private: Path) -> Place:
         with suppress(FileNotFoundError):
             shutil.copyfile(common_directory / name, private / name)
     with (private / "info/attributes").open("a", encoding="ascii") as attributes:
-        attributes.write(f"\n* !diff\n{HEADINGS}")  # theirs hide nothing
+        attributes.write("\n" + Path(__file__).with_name("gitattributes").read_text("ascii"))
     # By a link, because a path may need to be quoted there.
     (private / "borrowed").symlink_to(common_directory / "objects")
     (private / "objects/info/alternates").write_text("../borrowed\n", encoding="ascii")
