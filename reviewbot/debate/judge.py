@@ -108,6 +108,7 @@ async def cross_examine(
                 if judgement.case == case.id
             )
             cases[place] = replace(case, positions=(*case.positions, *said))
+        cases = join_same(cases, given)
     return tuple(cases)
 
 
@@ -155,7 +156,24 @@ async def ask_intent(
         cited = citation_of(answer.intended or "")
         citation = cited if question.brief.states(cited) else None
         intentions[answer.case].append(Intention(question.panelist, citation, answer.reason))
-    return tuple(replace(case, intentions=tuple(intentions[case.id])) for case in cases)
+    cases = [replace(case, intentions=tuple(intentions[case.id])) for case in cases]
+    return tuple(join_same(cases, given))
+
+
+def join_same(
+    cases: Sequence[Case], given: Sequence[tuple[Question, Judgement | IntentAnswer]]
+) -> list[Case]:
+    """Cases are one if more than half of those who were asked about both say so."""
+    found = {case.id: case for case in cases}
+    for pair in dict.fromkeys(frozenset({answer.case, answer.same_as}) for _, answer in given):
+        asked = {q.panelist for q, _ in given if pair <= {case.id for case in q.cases}}
+        agreed = {q.panelist for q, answer in given if {answer.case, answer.same_as} == pair}
+        if len(pair & found.keys()) == 2 and 2 * len(agreed & asked) > len(asked):
+            first, second = (id for id in found if id in pair)
+            one, other = found[first], found.pop(second)
+            claims, positions = one.claims + other.claims, one.positions + other.positions
+            found[first] = replace(one, claims=claims, positions=positions)
+    return list(found.values())
 
 
 async def moderate(

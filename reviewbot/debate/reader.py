@@ -69,12 +69,14 @@ class Judgement(Struct, frozen=True, kw_only=True):
     reason: str
     citations: list[str]
     stance: Stance
+    same_as: str | None = None
 
 
 class IntentAnswer(Struct, frozen=True, kw_only=True):
     case: str
     reason: str
     intended: str | None = None
+    same_as: str | None = None
 
 
 class TestAnswer(Struct, frozen=True, kw_only=True):

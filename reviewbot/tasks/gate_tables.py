@@ -1,6 +1,7 @@
 """What the gate compares files with: names, marks and words, to be read and argued with."""
 
 import re
+from pathlib import Path
 
 from reviewbot.checks.languages import LANGUAGES
 
@@ -19,21 +20,7 @@ PROTECTED_LANGUAGES = _words(
 
 # Code and documentation that controls what runs, with which permissions, and what agents do. Names
 # are compared without case and width. Whatever begins with a dot is protected as well.
-PROTECTED_NAMES = _words(
-    """
-    agent.md agents.md agents.override.md build.rs build.sc claude.local.md claude.md conanfile.py
-    conanfile.txt conftest.py conventions.md copilot-instructions.md crush.md dodo.py fabfile.py
-    fastfile gemfile gemini.md gems.rb hatch_build.py jules.md llms-full.txt llms.txt magefile.go
-    meson_options.txt mix.exs noxfile.py package.swift podfile qwen.md rails_helper.rb rakefile
-    review.md setup.py setuptests.js setuptests.ts setuptests.tsx sitecustomize.py skill.md
-    spec_helper.rb test_helper.rb toxfile.py usercustomize.py vagrantfile wallaby.js warp.md
-    codeowners.* dangerfile* docker-bake* gruntfile.* gulpfile.* jest-setup* jest.setup* jest_setup*
-    karma.* vitest.setup* vitest.workspace* webpack.* *.agent.md *.chatmode.md *.conf.cjs *.conf.js
-    *.conf.mjs *.conf.ts *.gemspec *.gradle.kts *.instructions.md *.prompt.md *.config.*
-    *.workspace.* *requirement*.txt *requirement*.in *requirement*.pip *constraints*.txt
-    *constraints*.in *constraints*.pip
-    """
-)
+PROTECTED_NAMES = _words(Path(__file__).with_name("protected_names.txt").read_text("utf-8"))
 # The same for paths, after a slash.
 PROTECTED_PATHS = _words(
     "*/requirements/*.txt */requirements/*.in */constraints/*.txt */constraints/*.in"
