@@ -163,16 +163,17 @@ async def ask_intent(
 def join_same(
     cases: Sequence[Case], given: Sequence[tuple[Question, Judgement | IntentAnswer]]
 ) -> list[Case]:
-    """Cases are one if more than half of those who were asked about both say so."""
+    """Cases of one severity are one if more than half of those asked about both say so."""
     found = {case.id: case for case in cases}
     for pair in dict.fromkeys(frozenset({answer.case, answer.same_as}) for _, answer in given):
         asked = {q.panelist for q, _ in given if pair <= {case.id for case in q.cases}}
         agreed = {q.panelist for q, answer in given if {answer.case, answer.same_as} == pair}
-        if len(pair & found.keys()) == 2 and 2 * len(agreed & asked) > len(asked):
-            first, second = (id for id in found if id in pair)
-            one, other = found[first], found.pop(second)
+        both = sorted((found[id] for id in found if id in pair), key=lambda case: case.witnesses)
+        is_one = len({case.severity for case in both}) == 1 < len(both)
+        if is_one and 2 * len(agreed & asked) > len(asked):
+            one, other = both[0], found.pop(both[1].id)
             claims, positions = one.claims + other.claims, one.positions + other.positions
-            found[first] = replace(one, claims=claims, positions=positions)
+            found[one.id] = replace(one, claims=claims, positions=positions)
     return list(found.values())
 
 
