@@ -398,7 +398,7 @@ def test_verbose_text_has_the_debate() -> None:
         "Round 1, reviewer: it is real: nothing holds a lock [shop/stock.py:31]",
         "reviewer finds the difference intended [CHANGELOG.md:3: Totals keep all digits]",
         "optimizer names no line that says that it is intended: no test was changed",
-        "The moderator could not decide.",
+        "The moderator: it cannot be told.",
         "critic's test passes before the change and fails with it.",
         "            assert total([100], 0.5) == 50\n",
         "        E       assert 150.0 == 50\n",
@@ -407,6 +407,13 @@ def test_verbose_text_has_the_debate() -> None:
         assert words in shown
         assert words not in brief
     assert "1 recorded finding is not reported." in brief
+
+
+def test_why_the_moderator_ruled_is_said() -> None:
+    ruled = replace(QUESTION, status="agreed", ruling="real", ruling_reason="line 31 reads first")
+    review = replace(ALL, findings=(ruled,))
+    for format in ("text", "markdown"):
+        assert "moderator: line 31 reads first" in render(review, format), format
 
 
 def test_verbose_text_says_what_a_test_did_that_shows_nothing_and_one_of_what_is_new() -> None:

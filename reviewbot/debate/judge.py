@@ -197,9 +197,10 @@ async def moderate(
     given = await ask_about(asked, panel, "judgements", Judgement)
 
     def ruled(case: Case) -> Case:
-        stances = [_position(*pair).stance for pair in given if pair[1].case == case.id]
-        is_same = len(stances) == 2 and stances[0] == stances[1] != "unsure"
-        return replace(case, ruling=stances[0] if is_same else "undecided")
+        held = [_position(*pair) for pair in given if pair[1].case == case.id]
+        if len(held) == 2 and held[0].stance == held[1].stance != "unsure":
+            return replace(case, ruling=held[0].stance, ruling_reason=held[0].reason)
+        return replace(case, ruling="undecided")
 
     return tuple(ruled(case) if given and case in contested else case for case in cases)
 

@@ -40,15 +40,11 @@ COVERAGE: dict[CoverageState, str] = {
     "not_reviewed": "not reviewed",
     "not_applicable": "with nothing to review",
 }
-STANCES: dict[Stance, str] = {
+STANCES: dict[Stance | Ruling, str] = {
     "real": "it is real",
     "not_real": "it is not real",
     "unsure": "not sure",
-}
-RULINGS: dict[Ruling, str] = {
-    "real": "The moderator finds it real.",
-    "not_real": "The moderator finds it not real.",
-    "undecided": "The moderator could not decide.",
+    "undecided": "it cannot be told",
 }
 # Why findings block, in the singular and the plural, by the kind of what was executed.
 WHY_IT_BLOCKS = {
@@ -217,9 +213,11 @@ def decision(finding: Finding) -> Iterator[str]:
 
 
 def cause(finding: Finding) -> Iterator[str]:
-    """What a panelist says about what a check reports, which only says what it observed."""
+    """What a panelist says about a check's result, which only says what it saw, or who rules."""
     for claim in finding.claims[:1] if finding.result else ():
         yield f"{claim.by}: {sentence(claim.title)} {sentence(claim.consequence)}"
+    if finding.ruling_reason:
+        yield f"moderator: {finding.ruling_reason}"
 
 
 def objections(finding: Finding) -> Iterator[tuple[str, str]]:
@@ -270,7 +268,7 @@ def debate(finding: Finding) -> Iterator[str]:
         said = f"{intention.panelist} {finds}{reason}"
         yield said if intention.panelist else intention.reason
     if finding.ruling:
-        yield RULINGS[finding.ruling]
+        yield f"The moderator: {STANCES[finding.ruling]}."
 
 
 def coverage_line(review: Review) -> str:
