@@ -76,6 +76,7 @@ WRONG: list[tuple[str | bytes, str]] = [
     ("panel:\n  critic:", ".reviewbot.yml:2: panel.critic.model is missing"),
     ("github: {skip_label: skip}", "skip_label must be a text that begins with reviewbot:"),
     ("panel: {a: {model: gpt-5}}", FIRST + "panel.a.model must be a text: `provider:model`"),
+    ("panel: {a: {model: ''}}", FIRST + "panel.a.model must be a text: `provider:model`"),
     ("review: {ignore: vendor}", "review.ignore must be a list"),
     ("checks: [{name: a, run: [b]}, {name: a, run: [c]}]", FIRST + "two checks are called a"),
     ("checks:\n- name: a\n  parse: x", ".reviewbot.yml:3: checks[0].parse must be one of gnu"),

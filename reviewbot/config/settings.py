@@ -26,7 +26,7 @@ class PanelistSettings(Section, frozen=True):
         fallback: the `provider:model` that answers where the first one cannot.
     """
 
-    model: Model
+    model: Annotated[Model, Meta(min_length=1)]
     lens: str = ""
     fallback: Model = ""
 
