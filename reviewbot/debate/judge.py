@@ -77,9 +77,8 @@ async def ask_about(
 ) -> list[tuple[Question, Item]]:
     """What is answered about each case in the list `field`: the first item, with its question."""
     wanted = {question.label: {case.id for case in question.cases} for question in questions}
-    answers = await panel.ask(questions, reader_of(field, type_))
     given = []
-    for question, items in answers:
+    for question, items in await panel.ask(questions, reader_of(field, type_)):
         for item in items:
             if item.case in wanted[question.label]:
                 wanted[question.label].remove(item.case)
@@ -163,18 +162,28 @@ async def ask_intent(
 def join_same(
     cases: Sequence[Case], given: Sequence[tuple[Question, Judgement | IntentAnswer]]
 ) -> list[Case]:
-    """Cases of one severity are one if more than half of those asked about both say so."""
+    """Cases of one severity are one if more than half of those asked about both say so.
+
+    No result of a check disappears in another one. Who raised one is not heard about the other.
+    """
     found = {case.id: case for case in cases}
     for pair in dict.fromkeys(frozenset({answer.case, answer.same_as}) for _, answer in given):
         asked = {q.panelist for q, _ in given if pair <= {case.id for case in q.cases}}
         agreed = {q.panelist for q, answer in given if {answer.case, answer.same_as} == pair}
-        both = sorted((found[id] for id in found if id in pair), key=lambda case: case.witnesses)
-        is_one = len({case.severity for case in both}) == 1 < len(both)
-        if is_one and 2 * len(agreed & asked) > len(asked):
-            one, other = both[0], found.pop(both[1].id)
-            claims, positions = one.claims + other.claims, one.positions + other.positions
-            found[one.id] = replace(one, claims=claims, positions=positions)
-    return list(found.values())
+        if len(pair) == 2 and 2 * len(agreed & asked) > len(asked):
+            one, other = both = [found[id] for id in found if id in pair]
+            heard = (
+                *(p for p in one.positions if p.panelist not in other.raisers - one.raisers),
+                *(p for p in other.positions if p.panelist not in one.raisers - other.raisers),
+            )
+            joined = replace(
+                min(both, key=lambda case: case.witnesses),
+                **{"id": one.id, "result": one.result, "proof": one.proof or other.proof},
+                **{"claims": one.claims + other.claims, "positions": heard},
+            )
+            if one is not other and not other.result and one.severity == other.severity:
+                found = {id: joined if case in both else case for id, case in found.items()}
+    return [*{case.id: case for case in found.values()}.values()]
 
 
 async def moderate(

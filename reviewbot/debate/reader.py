@@ -116,13 +116,16 @@ SCHEMA = schema_for(["python"])
 
 
 def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], list[str]]:
-    """The usable items of a list, and the texts of the others.
+    """The usable items of a list, which a document has or is, and the texts of the others.
 
     Raises ValueError without a list, and if it has items, but no usable one.
     """
     items: list[Item] = []
     malformed: list[str] = []
-    for raw in find_list(text, field):
+    has_list = msgspec.defstruct("Document", [(field, list[msgspec.Raw] | None)])
+    either: Any = has_list | list[msgspec.Raw]
+    found = read_document(text, either, f'the answer is not JSON with a list "{field}"')
+    for raw in found if isinstance(found, list) else getattr(found, field) or []:
         try:
             value = msgspec.json.decode(raw, type=dict[str, Any])
             value = {key: REPAIRS.get(key, _text)(value[key]) for key in value}
@@ -152,14 +155,6 @@ def read_document(text: str, type_: type[Document], reason: str = "") -> Documen
         except (msgspec.DecodeError, RecursionError):
             continue
     raise ValueError(reason or problem or "the answer is not JSON")
-
-
-def find_list(text: str, field: str) -> list[msgspec.Raw]:
-    """The list in the first JSON document of a text that has or is it. Raises ValueError."""
-    has_list = msgspec.defstruct("Document", [(field, list[msgspec.Raw] | None)])
-    either: Any = has_list | list[msgspec.Raw]
-    found = read_document(text, either, f'the answer is not JSON with a list "{field}"')
-    return found if isinstance(found, list) else getattr(found, field) or []
 
 
 def _candidates(text: str) -> Iterator[str | bytes]:
