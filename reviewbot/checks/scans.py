@@ -217,8 +217,8 @@ def _parse(change: Change, side: Side, project: Project) -> CheckRun:
 
 def nests_deeply(text: str) -> bool:
     """Whether so many brackets are open at once that a parser takes long, also in comments."""
-    depths = accumulate(1 if c in "([{" else -1 for c in re.findall(r"[()\[\]{}]", text))
-    return max(depths, default=0) > MAX_DEPTH
+    steps = (1 if c in "([{" else -1 for c in re.findall(r"[()\[\]{}]", text))
+    return max(accumulate(steps, lambda depth, step: max(depth + step, 0), initial=0)) > MAX_DEPTH
 
 
 def grammar_of(path: str) -> str | None:
