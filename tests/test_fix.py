@@ -450,6 +450,7 @@ def test_a_finding_is_named_with_its_option_in_any_case(untidy: Project) -> None
         (("f1",), 2, "f1 is the ID of a finding, and no target\nreviewbot fix --finding f1\n"),
         (("--finding", "f1"), 1, "1 fix is ready"),
         (("feature1",), 2, "there is no such commit"),
+        (("f1234567",), 2, "there is no such commit"),  # it might be one
     ):
         result = invoke(*words)
         assert (result.exit_code, said in result.stderr) == (code, True), words

@@ -78,8 +78,8 @@ async def command(undo: str | None, state: Path | None, **given: object) -> int:
         raise UsageError("the report is empty", hint="paste the traceback, or what happens")
     if options.paths and options.goal not in GOALS:
         raise UsageError("paths are for --goal", hint="name a TARGET, or --finding ID")
-    if options.target[:1] in "Ff" and options.target[1:].isdecimal():
-        hint = f"reviewbot fix --finding {options.target}"
+    if options.target[:1] in "Ff" and options.target[1:].isdecimal() and len(options.target) < 4:
+        hint = f"reviewbot fix --finding {options.target}"  # a longer one may be a commit
         raise UsageError(f"{options.target} is the ID of a finding, and no target", hint=hint)
     return await run_fix(options)
 
