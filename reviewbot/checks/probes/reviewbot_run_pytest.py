@@ -9,6 +9,7 @@ from itertools import product
 
 REPORT = "/out/pytest.jsonl"
 USAGE_ERROR = 4
+NOT_RUN = (3, USAGE_ERROR, 5)  # a hook of a conftest.py raises, or leaves no test over
 # A test for a claim, and where fixtures of the project may be, beside which it can use them.
 REPRODUCTION, FIXTURES = "test_reviewbot_reproduction.py", ("tests/conftest.py", "test/conftest.py")
 # Tests run once, one after the other and in their order, and are measured by us alone. Where these
@@ -24,13 +25,12 @@ PLUGINS = {
 def main(arguments: list[str]) -> int:
     """Run pytest with the project's options, or without them if a plugin for them is missing.
 
-    A test for a claim runs at the top if the file with fixtures cannot be loaded.
+    A test for a claim runs at the top if it does not run beside the file with fixtures.
     """
     command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest"]
     command += ["-q", "--color=no", "--continue-on-collection-errors", "--maxfail=0"]
     found = [name for name in PLUGINS if any(f.find_spec(name, None) for f in sys.meta_path)]
     alone = [option for name in found for option in PLUGINS[name]]
-    code = 0
     no_options = ["-o", "addopts=", "-o", "required_plugins="]
     ways = [arguments]
     if beside := REPRODUCTION in arguments and next(filter(os.path.exists, FIXTURES), ""):
@@ -41,8 +41,8 @@ def main(arguments: list[str]) -> int:
         with open(REPORT, "rb") as report:
             text = report.read()
         # With --strict-config, pytest collects tests before it stops.
-        is_broken = bool(text) and b"has_finished" not in text and names == arguments
-        if code != USAGE_ERROR or is_broken:
+        is_broken = bool(text) and b"has_finished" not in text
+        if (code != USAGE_ERROR or is_broken) if names == arguments else code not in NOT_RUN:
             break
         os.truncate(REPORT, 0)
     return code
