@@ -53,7 +53,7 @@ class ScratchFolder:
         self.path = new.rename(new.with_name(new.name.replace("new-reviewbot-", "reviewbot-run-")))
         for file in new.parent.glob("reviewbot-run-*/lock"):
             with suppress(OSError):
-                if file.lstat().st_uid == os.geteuid():
+                if file.parent.lstat().st_uid == os.geteuid():
                     with file.open("rb") as lock:
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if it is held
                         shutil.rmtree(file.parent)
