@@ -47,7 +47,7 @@ def read_dismissals(content: bytes, name: str) -> dict[str, Dismissal]:
     """The entries of a file by key. Raises ConfigError, with the line."""
     from reviewbot.config.yaml import read_yaml  # only where there is something to parse
 
-    document = read_yaml(content, name, 512 * 1024)
+    document = read_yaml(content, name, max_bytes=512 * 1024)
     kind = tuple[Dismissal, ...]
     entries = validate(document.value or [], kind, (), lambda key: f"{name}:{document.line(key)}")
     return {entry.key: entry for entry in msgspec.convert(entries, kind)}
