@@ -216,9 +216,10 @@ def _parse(change: Change, side: Side, project: Project) -> CheckRun:
 
 
 def nests_deeply(text: str) -> bool:
-    """Whether so many brackets are open at once that a parser takes long, also in comments."""
+    """Whether so many brackets or comments are open at once that a parser takes long."""
     steps = (1 if c in "([{" else -1 for c in re.findall(r"[()\[\]{}]", text))
-    return max(accumulate(steps, lambda depth, step: max(depth + step, 0), initial=0)) > MAX_DEPTH
+    depths = accumulate(steps, lambda depth, step: max(depth + step, 0), initial=0)
+    return max(*depths, text.count("/*") - text.count("*/")) > MAX_DEPTH
 
 
 def grammar_of(path: str) -> str | None:

@@ -41,10 +41,8 @@ COVERAGE: dict[CoverageState, str] = {
     "not_applicable": "with nothing to review",
 }
 STANCES: dict[Stance | Ruling, str] = {
-    "real": "it is real",
-    "not_real": "it is not real",
-    "unsure": "not sure",
-    "undecided": "it cannot be told",
+    **{"real": "it is real", "not_real": "it is not real"},
+    **{"unsure": "not sure", "undecided": "it cannot be told"},
 }
 # Why findings block, in the singular and the plural, by the kind of what was executed.
 WHY_IT_BLOCKS = {
