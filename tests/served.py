@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,10 @@ def at_the_command_line(project: Project, patch: pytest.MonkeyPatch, server: Ven
     state.mkdir()
     (state / "config.yml").write_text(panel_of(server, "critic", "reviewer"))
     return state
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    ends_at = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < ends_at
+        time.sleep(0.01)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from reviewbot.reports import FORMATS, render
 from reviewbot.services import Host
 from reviewbot.verdict.document import Review
 from tests import fake_openai
-from tests.served import configuration, configure, live_in, run
+from tests.served import configuration, configure, live_in, run, wait_until
 from tests.vendor_server import Received, Sent, VendorServer
 
 ROOT = Path(__file__).parents[1]
@@ -58,13 +58,6 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen((sys.executable, *arguments), env=environment, text=True, **pipes)
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    ends_at = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)
 
 
 def prompt_of(received: Received) -> str:

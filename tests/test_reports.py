@@ -398,7 +398,7 @@ def test_verbose_text_has_the_debate() -> None:
         "Round 1, reviewer: it is real: nothing holds a lock [shop/stock.py:31]",
         "reviewer finds the difference intended [CHANGELOG.md:3: Totals keep all digits]",
         "optimizer names no line that says that it is intended: no test was changed",
-        "The moderator: it cannot be told.",
+        "The moderator: undecided.",
         "critic's test passes before the change and fails with it.",
         "            assert total([100], 0.5) == 50\n",
         "        E       assert 150.0 == 50\n",

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -22,7 +21,7 @@ from msgspec import Struct
 from reviewbot.cli.commands import reviewbot
 from reviewbot.server.app import ROUTES, openapi
 from tests import fake_openai
-from tests.served import configuration, configure
+from tests.served import configuration, configure, wait_until
 from tests.vendor_server import Received, Sent, VendorServer
 
 pytest_plugins = ["postgres"]
@@ -178,8 +177,7 @@ def test_a_job_is_cancelled_and_the_next_one_runs() -> None:
         with serving() as client:
             _, first = client.ask("POST", "/v1/jobs", {"kind": "negotiate", "question": "How?"})
             _, second = client.ask("POST", "/v1/jobs", {"kind": "review", "patch": "no patch"})
-            while not server.received:
-                time.sleep(0.01)
+            wait_until(lambda: server.received)
             assert client.ask("GET", f"/v1/jobs/{second['id']}")[1]["state"] == "waiting"
             assert client.ask("DELETE", f"/v1/jobs/{first['id']}")[1]["state"] == "cancelled"
             client.ask("GET", f"/v1/jobs/{second['id']}/events")
@@ -197,8 +195,7 @@ def test_who_watches_a_job_is_told_that_the_server_ends() -> None:
             path, headers = f"/v1/jobs/{job['id']}/events", {"Authorization": f"Bearer {TOKEN}"}
             connection.request("GET", path, headers=headers)
             events = connection.getresponse()
-            while not server.received:
-                time.sleep(0.01)
+            wait_until(lambda: server.received)
             client.process.send_signal(signal.SIGINT)
             *_, last = events.read().decode().rstrip().split("\n\n")
             connection.close()

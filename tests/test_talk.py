@@ -22,7 +22,7 @@ import reviewbot
 from reviewbot.context.brief import names_of
 from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
 from tests import fake_openai
-from tests.served import configuration, configure, live_in, run
+from tests.served import configuration, configure, live_in, run, wait_until
 from tests.vendor_server import Received, Sent, VendorServer
 
 Serve = Callable[..., VendorServer]
@@ -346,8 +346,7 @@ def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(serve: Serve) -> Non
     with on_a_terminal("chat") as type_after:
         type_after("> ", "Say first.\n")
         type_after("history: ", "Why?\n")
-        while len(server.received) < 2:
-            time.sleep(0.05)
+        wait_until(lambda: len(server.received) == 2)
         type_after("Why?", "\x03")
         type_after("interrupted", "And now?\n")
         type_after("history: True, True", "/quit\n")

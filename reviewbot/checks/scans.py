@@ -41,6 +41,7 @@ TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{
 NEWER_SYNTAX = Path(__file__).with_name("newer_syntax.txt")
 MAX_PARSED = 400_000
 MAX_LINE = 20_000  # generated
+MAX_ERRORS = 20  # of a file
 MAX_DEPTH = 500  # of brackets
 
 
@@ -211,7 +212,7 @@ def _parse(change: Change, side: Side, project: Project) -> CheckRun:
         if len(texts[path]) <= MAX_PARSED and not nests_deeply(texts[path])
         if all(len(line) <= MAX_LINE for line in texts[path].split("\n"))
     )
-    errors = (islice(find_syntax_errors(path, texts[path]), 20) for path in paths)
+    errors = (islice(find_syntax_errors(path, texts[path]), MAX_ERRORS) for path in paths)
     return _scanned(SYNTAX, side, paths, chain.from_iterable(errors))
 
 

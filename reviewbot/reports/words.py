@@ -42,7 +42,7 @@ COVERAGE: dict[CoverageState, str] = {
 }
 STANCES: dict[Stance | Ruling, str] = {
     **{"real": "it is real", "not_real": "it is not real"},
-    **{"unsure": "not sure", "undecided": "it cannot be told"},
+    **{"unsure": "not sure", "undecided": "undecided"},
 }
 # Why findings block, in the singular and the plural, by the kind of what was executed.
 WHY_IT_BLOCKS = {

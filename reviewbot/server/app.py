@@ -48,6 +48,7 @@ from reviewbot.version import __version__
 
 MAX_BODY = 8_000_000  # bytes, of a patch above all
 MAX_WAITING, MAX_KEPT = 50, 100  # jobs
+MAX_TEXT = 20_000  # characters of a question or answer in an event
 Revision = Annotated[str, Meta(description="a commit, A..B or A...B; empty: uncommitted work")]
 
 
@@ -165,7 +166,7 @@ class Jobs:
             await asyncio.sleep(0.1)
 
     def _add(self, id: str, event: Event) -> None:
-        self._events[id].append(replace(event, text=event.text[:20_000]))
+        self._events[id].append(replace(event, text=event.text[:MAX_TEXT]))
 
     async def _run(self, job: Job) -> None:
         try:
@@ -344,20 +345,20 @@ ROUTES: tuple[tuple[str, str, Handler, str], ...] = (
 
 
 def make_server(api: Api, jobs: Jobs) -> Server:
-    """It ends jobs before connections, so that whoever watches one is told."""
+    """Jobs end before connections, so that clients that watch one see its end."""
     routes = [
         Route(path, partial(api.answer, handler), methods=[method])
         for method, path, handler, _ in ROUTES
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: refuse})
 
-    class Ending(Server):
+    class JobServer(Server):
         async def shutdown(self, sockets: Any = None) -> None:
             await jobs.cancel()
             await super().shutdown(sockets)
 
     config = Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=2)
-    return Ending(config)
+    return JobServer(config)
 
 
 async def refuse(_: Request, error: Exception) -> Response:
