@@ -192,6 +192,18 @@ def test_nobody_waits_for_ever_for_a_process_that_stopped_while_it_opened_the_le
     open_store("", tmp_path).close()
 
 
+def test_nobody_waits_for_ever_for_a_lock_of_the_server(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviewbot.store.database.SECONDS", 1)
+    with psycopg.connect(postgres) as stopped:
+        stopped.execute("SELECT pg_advisory_xact_lock(%s)", (0x5E71E3B0,))
+        with pytest.raises(ReviewbotError, match=REFUSED + ".*lock timeout") as caught:
+            open_store(postgres, tmp_path)
+    assert caught.value.hint == "end the program that uses it, or wait for it"
+    open_store(postgres, tmp_path).close()
+
+
 def test_a_file_that_is_no_database_or_that_of_another_program_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "ledger.db"
     connection = sqlite3.connect(file)

@@ -26,14 +26,14 @@ FILE = "ledger.db"
 SCHEMA = "reviewbot"  # a PostgreSQL database may be shared
 # Serialization failure, deadlock, and a row that was pruned while another came to point to it.
 AGAIN = ("40001", "40P01", "23503")
-SECONDS = 10  # to connect, or for a lock; psycopg waits for 130, and nothing interrupts either
+SECONDS = 10  # to connect, or for a lock; drivers wait longer, and nothing interrupts that
 # The server gives up a process whose machine is gone, so that others take its calls over.
 KEEPALIVE = "-c tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4"
 OPTIONS = f"-c search_path={SCHEMA} -c client_encoding=UTF8 -c idle_session_timeout=0 {KEEPALIVE}"
 
 # Parts of what SQLite (https://sqlite.org/rescode.html) and PostgreSQL say, and what to do then.
 HINTS = (
-    ("locked", "end the program that uses it, or wait for it"),
+    ("locked|lock timeout", "end the program that uses it, or wait for it"),
     ("readonly|unable|permission|full|space", "make it writable, free some space, or use --state"),
     ("not a database|malformed", "move the file away; replies in it will be paid for again"),
     ("connection|resolve", "check the URL, and that the server can be reached"),
@@ -74,10 +74,9 @@ class Connection:
         if not self.is_sqlite:
             statement = PARAMETER.sub(r"%(\1)s", statement)
         # PostgreSQL cannot hold NUL, UTF-8 no lone surrogates: they are written as escapes.
-        for name, value in values.items():
-            if isinstance(value, str):
-                text = value.replace("\0", r"\x00").encode("utf-8", "backslashreplace")
-                values[name] = text.decode()
+        for key, text in values.items():
+            if isinstance(text, str):
+                values[key] = text.replace("\0", r"\x00").encode(errors="backslashreplace").decode()
         return self._driver.execute(statement, values)
 
 
@@ -172,7 +171,8 @@ def open_store(url: str, folder: Path) -> Store:
                 message = "a ledger on PostgreSQL needs a package that is not installed"
                 hint = "pip install '.[postgres]' in the clone of reviewbot"
                 raise ConfigError(message, hint=hint) from error
-            driver = psycopg.connect(url, autocommit=True, options=OPTIONS, connect_timeout=SECONDS)
+            options = f"{OPTIONS} -c lock_timeout={SECONDS}s"
+            driver = psycopg.connect(url, autocommit=True, options=options, connect_timeout=SECONDS)
             on_error.callback(driver.close)
         else:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

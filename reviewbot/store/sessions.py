@@ -173,7 +173,7 @@ def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
     found = SESSIONS.format("projects.name = :project" if project else "true")
 
     def action(connection: Connection) -> tuple[Session, ...]:
-        rows = connection.rows(found, **({"project": project} if project else {}))
+        rows = connection.rows(found, project=project)
         return tuple(_session(store, connection, row) for row in rows)
 
     return store.run(action)
