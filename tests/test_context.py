@@ -500,6 +500,12 @@ def test_a_large_change_is_shared_out_and_an_edit_changes_one_brief(project: Pro
     assert f"Explain {path}" in after[name]
 
 
+def test_a_change_that_fits_into_one_prompt_is_not_shared_out(project: Project) -> None:
+    project.commit("Add some", {f"src/m{n:02}.py": module(f"m{n}", 50) for n in range(15)})
+    (brief,) = briefs_of(project)
+    assert MAX_BRIEF / 3 < len(shared_prefix(brief)) < MAX_BRIEF
+
+
 def test_lines_that_move_in_one_portion_change_no_calls_in_another(project: Project) -> None:
     files = {"a.py": FUNCTION + module("a", 700), "b.py": module("b", 700) + "total(1)\n"}
     project.commit("Before", {"c.py": "total(2)\n"})

@@ -70,7 +70,7 @@ async def write_briefs(
         await asyncio.sleep(0)  # linters are started and read meanwhile
         excerpts.append(excerpt_of(file, project))
     room = MAX_BRIEF - RESERVED - size
-    portions = list(_share_out(excerpts, room)) or [[]]
+    portions = list(_share_out(excerpts, room))
     if len(portions) > 1:  # what tests check is read in the code that they test
         excerpts = [
             excerpt_of(e.file, project, is_whole=False) if classify(e.file.path) == "test" else e
@@ -225,6 +225,9 @@ def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
 
 def _share_out(excerpts: Sequence[Excerpt], room: int) -> Iterator[list[Excerpt]]:
     """In the order of paths. A file that is too large alone is cut, and shares no portion."""
+    if sum(map(_size, excerpts)) <= room:
+        yield list(excerpts)
+        return
     for is_large, group in groupby(excerpts, key=lambda excerpt: _size(excerpt) > room):
         if is_large:
             yield from ([piece] for excerpt in group for piece in _pieces(excerpt, room))
