@@ -98,7 +98,7 @@ def chat_lines(record: Record) -> Iterator[str]:
         messages = [_message("user", f"{request.prefix}\n\n{request.question}")]
         for step in request.turns:
             messages.append(_message("assistant", "", step.calls))
-            for call, result in zip(step.calls, step.results, strict=True):
+            for call, result in step.pairs:
                 messages.append(_message("tool", result) | {"tool_call_id": call.id})
         messages.append(_message("assistant", reply.text, reply.calls))
         yield json.dumps({"messages": messages})

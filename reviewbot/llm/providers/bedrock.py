@@ -87,7 +87,7 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     for turn in request.turns:
         content = [
             {"toolResult": {"toolUseId": call.id, "content": [{"text": result or "(empty)"}]}}
-            for call, result in zip(turn.calls, turn.results, strict=True)
+            for call, result in turn.pairs
         ]
         messages.append({"role": "assistant", "content": turn.native})
         messages.append({"role": "user", "content": content})

@@ -67,7 +67,7 @@ def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
         # An id that was made up here means nothing to Gemini.
         ids = {part["functionCall"].get("id") for part in turn.native if "functionCall" in part}
         results = []
-        for call, result in zip(turn.calls, turn.results, strict=True):
+        for call, result in turn.pairs:
             response: dict[str, Any] = {"name": call.name, "response": {"output": result}}
             if call.id in ids:
                 response["id"] = call.id

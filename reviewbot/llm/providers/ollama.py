@@ -84,7 +84,7 @@ class Ollama(HttpProvider):
             messages.append({"role": "assistant", "content": "", "tool_calls": calls})
             messages += [
                 {"role": "tool", "tool_name": call.name, "tool_call_id": call.id, "content": result}
-                for call, result in zip(turn.calls, turn.results, strict=True)
+                for call, result in turn.pairs
             ]
         tools = [provider.function_of(tool) for tool in request.tools]
         needed = len(msgspec.json.encode((messages, tools))) // 3 + request.max_output_tokens

@@ -162,10 +162,8 @@ def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
     items: list[Any] = [{"role": "user", "content": content}]
     for turn in request.turns:
         items += turn.native
-        items += [
-            {"type": "function_call_output", "call_id": call.id, "output": result}
-            for call, result in zip(turn.calls, turn.results, strict=True)
-        ]
+        for call, result in turn.pairs:
+            items.append({"type": "function_call_output", "call_id": call.id, "output": result})
     form = {"type": "json_schema", "name": "answer", "strict": True}
     body: dict[str, Any] = {
         "model": request.model,
@@ -205,10 +203,8 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
             function = {"name": call.name, "arguments": arguments}
             calls.append({"id": call.id, "type": "function", "function": function})
         messages.append({"role": "assistant", "content": None, **turn.native, "tool_calls": calls})
-        messages += [
-            {"role": "tool", "tool_call_id": call.id, "content": result}
-            for call, result in zip(turn.calls, turn.results, strict=True)
-        ]
+        for call, result in turn.pairs:
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
     return messages
 
 
