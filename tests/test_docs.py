@@ -218,6 +218,13 @@ def test_every_configuration_that_is_shown_is_valid(page: Path) -> None:
 # --- checks, debate, sandbox
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_everything_that_an_example_imports_exists(page: Path) -> None:
+    for line in "\n".join(blocks(page, "python")).splitlines():
+        if line.startswith(("import ", "from ")):
+            exec(line, {})
+
+
 def test_every_check_is_documented() -> None:
     built_in = [check for language in LANGUAGES for check in language.checks]
     kinds = {
