@@ -57,6 +57,7 @@ def test_the_documented_example_is_understood() -> None:
 
 
 FIRST = ".reviewbot.yml:1: "
+ADDRESS = "providers: {a: {base_url: 'https://key@host/v1'}}"
 WRONG: list[tuple[str | bytes, str]] = [
     ("review:\n  fail_one: high", ".reviewbot.yml:2: unknown key review.fail_one; did you mean r"),
     ("reviw: {}", f"{FIRST}unknown key reviw; did you mean review?"),
@@ -77,6 +78,7 @@ WRONG: list[tuple[str | bytes, str]] = [
     ("github: {skip_label: skip}", "skip_label must be a text that begins with reviewbot:"),
     ("panel: {a: {model: gpt-5}}", FIRST + "panel.a.model must be a text: `provider:model`"),
     ("panel: {a: {model: ''}}", FIRST + "panel.a.model must be a text: `provider:model`"),
+    (ADDRESS, FIRST + "providers.a.base_url must be a text: an address without a user"),
     ("review: {ignore: vendor}", "review.ignore must be a list"),
     ("checks: [{name: a, run: [b]}, {name: a, run: [c]}]", FIRST + "two checks are called a"),
     ("checks:\n- name: a\n  parse: x", ".reviewbot.yml:3: checks[0].parse must be one of gnu"),
@@ -305,7 +307,7 @@ def test_an_ignore_applies_to_its_line_or_the_next(path: str, text: str, line: i
 )
 def test_an_ignore_without_rules_or_reason_ignores_nothing(comment: str, lacks: str) -> None:
     for path in ("a.py", "a.sh", "test_a.py"):
-        assert find_ignores(path, f"x  {comment}\n") == ()
+        assert not [*find_ignores(path, f"x  {comment}\n")]
         expected = [f"{path}:2 (lacks {lacks})"] if lacks else []
         assert [*find_incomplete(path, f"x\ny  {comment}\n")] == expected
 
@@ -319,7 +321,7 @@ def test_text_that_is_no_comment_ignores_nothing() -> None:
         ("a.json", '{"a": 1} // reviewbot: ignore[a] b\n'),
         ("a.py", "# reviewbot is ignored\n"),
     ):
-        assert find_ignores(path, text) == (), text
+        assert not [*find_ignores(path, text)], text
         assert [*find_incomplete(path, text.replace("[a] b", ""))] == []
     # Nor is text of tests and documentation an ignore that lacks something.
     for path, text in (

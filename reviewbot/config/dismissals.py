@@ -70,7 +70,7 @@ def _quoted(text: str) -> str:
     return f'"{"".join(signs)}"'
 
 
-def find_ignores(path: str, text: str, *, complete: bool = True) -> tuple[InlineIgnore, ...]:
+def find_ignores(path: str, text: str, *, complete: bool = True) -> Iterator[InlineIgnore]:
     """The ignores of a file that name rules and a reason, or those that do not.
 
     Lines are not parsed: what looks like a comment within a string counts, unless the string begins
@@ -78,20 +78,18 @@ def find_ignores(path: str, text: str, *, complete: bool = True) -> tuple[Inline
     """
     language = language_of(path)
     if "reviewbot:" not in text or language is None:
-        return ()
+        return
     marks = "|".join(map(re.escape, LANGUAGES[language][0].split()))
     comment = re.compile(
         rf"""(?<![\w"'`])(?:{marks})[^\w\s"'`]*\s*reviewbot:\s*ignore\b(?:\[([^\]]*)\])?(.*)"""
     )
-    ignores: list[InlineIgnore] = []
     for number, line in enumerate(text.split("\n"), 1):
         if marks and (match := comment.search(line)):
             rules = tuple(rule.strip() for rule in (match[1] or "").split(",") if rule.strip())
             reason = match[2].strip().removesuffix("*/").removesuffix("-->").strip()
             is_alone = not line[: match.start()].strip()
             if bool(rules and reason) is complete:
-                ignores.append(InlineIgnore(rules, reason, number + is_alone, number))
-    return tuple(ignores)
+                yield InlineIgnore(rules, reason, number + is_alone, number)
 
 
 def find_incomplete(path: str, text: str) -> Iterator[str]:

@@ -13,6 +13,8 @@ OutputFormat = Literal["gnu", "sarif", "rdjson", "junit", "tap"]
 # Titles are what messages say. Other labels do not start a workflow.
 Label = Annotated[str, Meta(pattern="^reviewbot:", title="a text that begins with reviewbot:")]
 Model = Annotated[str, Meta(pattern="^$|^[^:]+:.", title="a text: `provider:model`")]
+URL = "^[^@/]*(//[^@/]*)?(/[^/]|/?$)"  # a user in it would be shown with the settings
+Address = Annotated[str, Meta(pattern=URL, title="a text: an address without a user")]
 
 
 class Section(Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +52,7 @@ class ProviderSettings(Section, frozen=True):
         requests_per_minute, tokens_per_minute: 0 for any.
     """
 
-    base_url: str = ""
+    base_url: Address = ""
     key_variable: str = ""
     allow_private: bool = False
     concurrency: Annotated[int, Meta(ge=0, le=64)] = 0
