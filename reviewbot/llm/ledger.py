@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -85,13 +85,10 @@ async def record_session(
     url: str, folder: Path, subject: Subject, agents: Sequence[Agent], *, fresh: bool
 ) -> AsyncIterator[SqlLedger]:
     """Start or resume the session of a subject. Raises ReviewbotError."""
-    store = await asyncio.to_thread(open_store, url, folder)
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    try:
+    with closing(await asyncio.to_thread(open_store, url, folder)) as store:
         session = await asyncio.to_thread(start_session, store, subject, now, agents, fresh=fresh)
         yield SqlLedger(store, session)
-    finally:
-        store.close()
 
 
 class SqlLedger(Ledger):
