@@ -122,7 +122,7 @@ def test_past_reviews_are_listed_shown_and_removed(
         patch.setattr(os, "access", lambda path, mode: path != kept and access(path, mode))
         result = run("sessions", "prune")
     assert (result.exit_code, f"{kept} cannot be used: " in result.stderr) == (3, True)
-    assert "2 reviews and all recorded results are removed" in run("sessions", "prune").stderr
+    assert "removed reviews: 2, and recorded results, from " in run("sessions", "prune").stderr
     assert run("sessions").stdout == ""
 
 

@@ -57,7 +57,7 @@ def test_reviews_with_and_without_models_are_one_list_and_can_be_pruned(project:
     result = run("sessions", "replay", newest.split()[0])
     assert result.exit_code == 2
     assert "is no review with recorded answers of models" in result.stderr
-    assert "2 reviews and all recorded results are removed" in run("sessions", "prune").stderr
+    assert "removed reviews: 2, and recorded results, from " in run("sessions", "prune").stderr
     assert run("sessions").stdout == ""
     assert "0 calls" not in run("review", "HEAD").stdout
 

@@ -265,7 +265,7 @@ async def prune(folder: Path | None) -> None:
         past.state.prune()
     async with open_past(folder) as past:
         count -= len(past.rows())  # one that runs stays
-    say(f"reviewbot: {count} reviews and all recorded results are removed from {past.state.folder}")
+    say(f"reviewbot: removed reviews: {count}, and recorded results, from {past.state.folder}")
 
 
 class Past(Struct, frozen=True):
