@@ -170,11 +170,10 @@ def render_commands(review: Review, _: Style) -> str:
     for level, room in ROOMS.items():
         room -= level == "notice" and bool(review.panel)
         shown += [note for note in found if note.annotation_level == level][:room]
-    if more := len(found) - len(shown):
-        text = f"{more} more are not shown here."
-        shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
-    if review.panel:
-        shown.append(Annotation("", 0, 0, "notice", "reviewbot", plain(words.panel_line(review))))
+    more = len(found) - len(shown)
+    texts = [f"{more} more are not shown here."] if more else []
+    texts += [plain(words.panel_line(review))] if review.panel else []
+    shown += (Annotation("", 0, 0, "notice", "reviewbot", text) for text in texts)
     lines = []
     for note in shown:
         path = plain(note.path)

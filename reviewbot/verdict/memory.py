@@ -19,9 +19,8 @@ from reviewbot.config.settings import Effort
 from reviewbot.debate.panel import Panel
 from reviewbot.git.change import Change, Location, Part, only_parts, part_at, parts_of
 from reviewbot.journal import key_of
-from reviewbot.severity import RANK
 from reviewbot.text.secrets import redact, shown
-from reviewbot.verdict.decide import excerpt_of, lines_at, verdict_of
+from reviewbot.verdict.decide import excerpt_of, lines_at, rank_of, verdict_of
 from reviewbot.verdict.document import Decided, Finding, Memory, Remembered, Review
 from reviewbot.verdict.rules import DISMISSED, UNSETTLED
 from reviewbot.version import __version__
@@ -228,15 +227,10 @@ def _decided(found: Decided) -> dict[str, Any]:
 
 
 def _numbered(findings: Sequence[Finding], memory: Memory) -> Iterator[Finding]:
-    """Worst first, each with the number that it was given once; the next free ones for others."""
+    """In order, each with the number that it was given once; the next free ones for others."""
     numbers = {key: int(id[1:]) for key, id in memory.numbers.items()}
     free = max(numbers.values(), default=0) + 1
-
-    def rank(finding: Finding) -> tuple[bool, int, int]:
-        number = numbers.get(finding.key, free)
-        return finding.status == "recorded", -RANK[finding.severity], number
-
-    for finding in sorted(findings, key=rank):
+    for finding in sorted(findings, key=lambda f: (*rank_of(f), numbers.get(f.key, free))):
         number = numbers.setdefault(finding.key, free)
         free += number == free
         yield replace(finding, id=f"F{number}")
