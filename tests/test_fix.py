@@ -266,10 +266,13 @@ def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project) -> 
     simpler = by_edit("cart.py", long, "    return sum(prices)\n")
 
     def answer(label: str, prompt: str) -> Any:
-        return simpler("/fix_", "") if "/optimise_" in label else draft(label, prompt)
+        if "/optimise_" in label:
+            return {**simpler("/fix_", ""), "explanation": "Adds nothing."}
+        return draft(label, prompt)
 
     _, (result,), _ = fix_head(cart, answer)
     assert (result.outcome, result.author) == ("fixed", "optimizer")
+    assert result.explanation == "It was off by one. Adds nothing."
     assert result.files == {"cart.py": (CART + ADDED).encode()}
 
 

@@ -161,7 +161,7 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
     edits = [
         ("test_sign.py", "", blind),
         ("test_more.py", "", again),
-        ("test_sign.py", "", NEW_TEST),
+        ("test_sign.py", "", NEW_TEST + "    assert sign(7) == 1\n" * 2),
     ]
     result, scripted = pursue_goal(lists, "tests", by_edits(*edits))
     assert [attempt.reasons for attempt in result.attempts] == [
@@ -177,6 +177,8 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
     assert '## "test_lists.py"' in prompt, "it names the module"
     assert '## "test_a2.py"' not in prompt
     assert "so keep to its length of lines" in prompt
+    # Fewer lines would be fewer assertions.
+    assert not [label for label, _ in scripted.prompts if "/optimise_" in label]
 
 
 def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(

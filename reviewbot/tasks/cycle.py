@@ -178,17 +178,16 @@ async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials:
     panel, optimizer = trials.panel, trials.panel.names[-1]
     now = trial.candidate.files
     diff = _diff(files, now)
-    if len(re.findall(r"^[+-](?![+-])", diff, re.MULTILINE)) <= SMALL:
+    if task.kind == "tests" or len(re.findall(r"^[+-](?![+-])", diff, re.MULTILINE)) <= SMALL:
         return trial
     text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
     drafts = await panel.ask_for([optimizer], f"optimise_{task.id}", text, trials.brief, Draft)
-    if not drafts or not drafts[0][1].edits:
-        return trial
     try:
         candidate = _candidate(*drafts[0], now, task)
-    except ValueError:
+    except (IndexError, ValueError):  # nobody answers, or the edits cannot be made
         return trial
-    candidate = replace(candidate, files={**now, **candidate.files})
+    words = f"{trial.candidate.explanation} {candidate.explanation}".strip()
+    candidate = replace(candidate, files={**now, **candidate.files}, explanation=words)
     shorter = _diff(files, candidate.files)
     if shorter.count("\n") >= diff.count("\n"):
         return trial
