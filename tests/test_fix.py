@@ -193,6 +193,13 @@ def test_a_suggestion_outlives_an_answer_that_is_none(cart: Project) -> None:
     assert result.files
 
 
+def test_of_a_draft_that_cannot_be_made_no_empty_diff_is_shown(cart: Project) -> None:
+    edits = ("cart.py", "sum(price)", "x"), ("cart.py", "sum(prices) + 1", "sum(prices)")
+    _, _, scripted = fix_head(cart, by_edits(*edits))
+    words = '# Attempt 1 was not accepted\n- "what is to be found in cart.py does not occur'
+    assert words in dict(scripted.prompts)["critic/fix_F1_2"]
+
+
 def test_a_file_that_no_model_was_shown_is_not_written_anew(project: Project) -> None:
     aid = "def aid(x):\n    return x\n"
     project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST, "aid.py": aid})
