@@ -57,6 +57,7 @@ def _less(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def lists(project: Project) -> Project:
     others = {f"test_a{n}.py": "def test_a():\n    pass\n" for n in range(4)}
+    others["test_a.py"] = ""
     project.commit("Begin", others | {"lists.py": LISTS, "test_lists.py": TESTS})
     return project
 
@@ -177,6 +178,7 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
     assert '## "test_lists.py"' in prompt, "it names the module"
     assert '## "test_a2.py"' not in prompt
     assert "so keep to its length of lines" in prompt
+    assert "Too large to be shown" not in prompt, "an empty file is not"
     # Fewer lines would be fewer assertions.
     assert not [label for label, _ in scripted.prompts if "/optimise_" in label]
 

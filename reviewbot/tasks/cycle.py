@@ -56,7 +56,7 @@ async def work(task: Task, trials: Trials) -> TaskResult:
         if size <= MAX_FILE and (task.kind != "fix" or not files or size <= room):
             room -= size if files else 0
             files[path] = found[path]
-    omitted = [path for path in task.paths if path in found and path not in files]
+    omitted = [path for path in task.paths if found.get(path) and path not in files]
     known, attempts = dict(files), list[Attempt]()
     best: Trial | None = None
     reasons = dissent = unjudged = tuple[str, ...]()
