@@ -145,9 +145,12 @@ def test_when_a_claim_is_gone(project: Project, test: str, drafts: list[str], re
             return claims_about("cart.py", 2, "return sum(prices) + 1", test) if is_first else {}
         return edit(label, prompt)
 
-    _, (result,), _ = fix_head(project, answer)
+    _, (result,), scripted = fix_head(project, answer)
     assert result.outcome == ("fixed" if test else "suggested")
     assert reason in str((result.attempts, result.reasons))
+    # Judges learn what is not shown.
+    prompt = dict(scripted.prompts)[f"reviewer/judge_F1_{len(drafts)}"]
+    assert (reason in prompt) == ("All checks and tests were run" not in prompt) == (not test)
 
 
 def test_a_later_fix_brings_nothing_back(project: Project) -> None:

@@ -98,6 +98,9 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
     done = "Speed up lists.py\n  Done: everything ran with it, and nothing objects"
     assert shown.startswith(done)
     assert factor in shown
+    judged = dict(scripted.prompts)["reviewer/judge_performance_3"]
+    assert "behaviour have to stay" in judged
+    assert factor in judged
 
 
 def test_code_becomes_simpler_and_does_the_same(lists: Project) -> None:
@@ -179,6 +182,8 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
     assert '## "test_a2.py"' not in prompt
     assert "so keep to its length of lines" in prompt
     assert "Too large to be shown" not in prompt, "an empty file is not"
+    judged = dict(scripted.prompts)["reviewer/judge_tests_3"]
+    assert "Each new test has to assert what the code is to do" in judged
     # Fewer lines would be fewer assertions.
     assert not [label for label, _ in scripted.prompts if "/optimise_" in label]
 

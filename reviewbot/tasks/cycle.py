@@ -86,7 +86,7 @@ async def work(task: Task, trials: Trials) -> TaskResult:
             reasons = trial.reasons
             if trial.outcome != "refused":
                 best, absent = trial, len(panel.absences)
-                against = await _objections(task, diff, number, judges, trials)
+                against = await _objections(task, diff, trial, number, judges, trials)
                 # Who wrote it does not learn who objects.
                 reasons = tuple(f"{each.path}:{each.line}: {each.reason}" for _, each in against)
                 dissent = tuple(
@@ -134,7 +134,7 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
 
 
 async def _objections(
-    task: Task, diff: str, number: int, judges: Sequence[str], trials: Trials
+    task: Task, diff: str, trial: Trial, number: int, judges: Sequence[str], trials: Trials
 ) -> list[tuple[str, Objection]]:
     """What judges say against lines of the change.
 
@@ -142,7 +142,7 @@ async def _objections(
     written the change, those who accept it.
     """
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
-    given = {"title": task.title, "purpose": task.purpose, "diff": diff}
+    given = {"task": task, "diff": diff, "judgement": trial.judgement}
     text = prompts.render("judge_fix", **given, objections=())
     answers = await trials.panel.ask_for(judges, phase, text, trials.brief, Objections)
     found = [
@@ -194,7 +194,8 @@ async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials:
     better = await trials.try_out(candidate, task)
     if better.outcome != trial.outcome:
         return trial
-    against = await _objections(task, shorter, MAX_ATTEMPTS + 1, panel.names[:-1], trials)
+    judges, number = panel.names[:-1], MAX_ATTEMPTS + 1
+    against = await _objections(task, shorter, better, number, judges, trials)
     return trial if against else better
 
 
