@@ -4,7 +4,7 @@ Nothing is written. All functions raise ReviewbotError.
 """
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -33,7 +33,7 @@ from reviewbot.verdict.document import Finding, Review
 
 
 async def fix(
-    change: Change, host: Host, ids: Collection[str] = (), earlier: Mapping[str, Finding] = {}
+    change: Change, host: Host, ids: Sequence[str] = (), earlier: Mapping[str, Finding] = {}
 ) -> tuple[Review, list[TaskResult]]:
     """Review a change and fix what is reported, or the findings with some ids.
 
@@ -55,7 +55,7 @@ async def fix(
         results = await fix_findings(found, trials, project, briefs)
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
-        await services.finish(msgspec.json.encode(result).decode(), trials_of(results))
+        await services.finish(msgspec.json.encode(result).decode(), [*trials_of(results)])
     return result, results
 
 
@@ -64,8 +64,7 @@ def _with_debate_of(earlier: Finding, finding: Finding) -> Finding:
     if finding.claims:
         return finding
     consequence = finding.consequence if finding.result else earlier.consequence
-    debate = {"claims": earlier.claims, "proof": earlier.proof}
-    return replace(finding, consequence=consequence, **debate)
+    return replace(finding, consequence=consequence, claims=earlier.claims, proof=earlier.proof)
 
 
 async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) -> TaskResult:
@@ -107,7 +106,7 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
             host.emit(Event("step", name))
             try:
                 task = await prepare_feature(specification, increments, number, trials)
-                results.append(await work(task, trials))
+                results.append(await _work_on(task, trials))
             except UsageError as error:
                 if not results:
                     raise
@@ -119,7 +118,7 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
                 break
             trials = await after(trials, results[-1])
         results = [replace(result, usage=services.client.totals) for result in results]
-        await services.finish(trials=trials_of(results))
+        await services.finish(trials=[*trials_of(results)])
     return results
 
 
@@ -127,15 +126,20 @@ async def _work(
     make: Callable[[Trials], Awaitable[Task]], change: Change, host: Host
 ) -> TaskResult:
     async with _open_trials(change, host) as (services, trials):
-        task = await make(trials)
-        result = await work(task, trials)
-        while result.outcome == "failed" and task.instead:
-            task = task.instead
-            more = await work(task, trials)
-            result = replace(more, attempts=(*result.attempts, *more.attempts))
+        result = await _work_on(await make(trials), trials)
         result = replace(result, usage=services.client.totals)
-        await services.finish(trials=trials_of([result]))
+        await services.finish(trials=[*trials_of([result])])
         return result
+
+
+async def _work_on(task: Task, trials: Trials) -> TaskResult:
+    """What becomes of a task, or of what is tried instead."""
+    result = await work(task, trials)
+    instead = task.instead if result.outcome == "failed" else None
+    if instead and (other := await instead(result.reasons)):
+        more = await _work_on(other, trials)
+        return replace(more, attempts=(*result.attempts, *more.attempts))
+    return result
 
 
 @asynccontextmanager
@@ -157,24 +161,20 @@ async def _open_trials(
         yield services, await _trials(whole, project, services, brief)
 
 
-def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
+def trials_of(results: Sequence[TaskResult]) -> Iterator[TrialRow]:
     """What the ledger keeps: attempts that were not accepted, and what became of each task."""
-    rows = []
     for result in results:
         last = Attempt(result.diff, (*result.facts, *result.reasons, *result.dissent))
-        tried = [*((attempt, "refused", "") for attempt in result.attempts)]
-        for attempt, outcome, tree in (*tried, (last, result.outcome, result.tree)):
-            row = TrialRow(
+        for attempt in (*result.attempts, last):
+            yield TrialRow(
                 task=", ".join(result.findings) or result.kind,
                 title=result.title,
                 author=result.author,
-                outcome=outcome,
-                tree=tree,
+                outcome=result.outcome if attempt is last else "refused",
+                tree=result.tree if attempt is last else "",
                 diff=attempt.diff,
                 reasons="\n".join(attempt.reasons),
             )
-            rows.append(row)
-    return rows
 
 
 async def _trials(change: Change, project: Project, services: Services, brief: Brief) -> Trials:

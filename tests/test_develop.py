@@ -37,7 +37,7 @@ MORE = (
 
 
 def developer(steps: list[dict[str, str]], tests: list[str], edits: list[dict[str, str]]) -> Answer:
-    """Plans these steps, and answers with the next of these tests and edits."""
+    """Plans these steps, and answers with the next of these tests and edits; {} gives up."""
     left = {"tests": [*tests], "edits": [*edits]}
 
     def answer(label: str, _: str) -> Any:
@@ -47,7 +47,8 @@ def developer(steps: list[dict[str, str]], tests: list[str], edits: list[dict[st
         if phase.startswith("accept_"):
             return {"test": left["tests"].pop(0)}
         if phase.startswith("fix_"):
-            return {"edits": [left["edits"].pop(0)], "explanation": "Built."}
+            edit = left["edits"].pop(0)
+            return {"edits": [edit] if edit else [], "explanation": "Built." if edit else "2 != 3"}
         return {"objections": []} if phase.startswith("judge_") else {"edits": []}
 
     return answer
@@ -114,10 +115,27 @@ def test_a_test_that_cannot_be_used_is_written_again(empty: Project) -> None:
         build(empty, developer([step], [idle, idle], []))
 
 
+def test_a_test_that_no_code_can_pass_is_written_again(empty: Project) -> None:
+    wrong = ADD.replace("assert add(1, 2) == 3", "assert add(1, 1) == 3")
+    (done,), scripted = build(empty, developer(STEPS[:1], [wrong, ADD], [{}, BUILD]))
+    assert done.outcome == "fixed"
+    assert ADD.encode() in done.files.values()
+    prompts = dict(scripted.prompts)
+    assert "or no right code can pass it, say so" in prompts["critic/fix_step_1_1"]
+    assert "no code was found that passes it" not in prompts["optimizer/accept_1_1"]
+    for words in (wrong, "critic proposes nothing: 2 != 3", "no code was found that passes it"):
+        assert words in prompts["optimizer/accept_1_2"]
+    # The second one is the last.
+    (stopped,), _ = build(empty, developer(STEPS, [wrong, f"{wrong}\n"], [{}, {}]))
+    assert (stopped.outcome, stopped.reasons) == ("failed", ("critic proposes nothing: 2 != 3",))
+
+
 def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
-    (stopped,), _ = build(empty, developer(STEPS, [ADD], [WRONG] * 3))
-    assert stopped.outcome == "failed"
+    # Who wrote its test is asked once more, and stands by it.
+    (stopped,), scripted = build(empty, developer(STEPS, [ADD, ADD], [WRONG] * 3))
+    assert (stopped.outcome, len(stopped.attempts)) == ("failed", 3)
     assert stopped.reasons[0].startswith("pytest reports test_add fails: assert -1 == 3")
+    assert scripted.prompts[-1][0] == "optimizer/accept_1_2"
     (first, second), _ = build(empty, developer(STEPS, [ADD, "", ""], [BUILD]))
     assert [first.outcome, second.outcome] == ["fixed", "failed"]
     assert "gave no test for step 2" in second.reasons[0]

@@ -21,7 +21,6 @@ MAX_ATTEMPTS = 3
 MAX_FILE, MAX_OTHERS = 60_000, 30_000
 SMALL = 6  # changed lines, which nobody is asked to make fewer
 NO_FILE = re.compile(r"\0|(^|/)(\.{0,2}|\.git)(/|$)", re.IGNORECASE)  # git leaves such paths out
-HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -141,7 +140,8 @@ async def _objections(
     If others accept it, the moderator rules, or where that is the model of a panelist, who may have
     written the change, those who accept it.
     """
-    phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
+    phase = f"judge_{task.id}_{number}"
+    lines = {(file.path, shown) for file in trial.changed for shown in file.shown}
     given = {"task": task, "diff": diff, "judgement": trial.judgement}
     text = prompts.render("judge_fix", **given, objections=())
     answers = await trials.panel.ask_for(judges, phase, text, trials.brief, Objections)
@@ -159,17 +159,6 @@ async def _objections(
         ruled = await trials.panel.ask_for(who, phase, text, trials.brief, Objections)
         upheld = {(each.path, each.line) for _, ruling in ruled for each in ruling.objections}
         found = [(n, each) for n, each in found if not ruled or (each.path, each.line) in upheld]
-    return found
-
-
-def _lines_of(diff: str) -> set[tuple[str, int]]:
-    """The lines that a diff shows, as they are numbered at its end."""
-    found, path = set[tuple[str, int]](), ""
-    for line in diff.split("\n"):
-        path = line[4:] if line.startswith("+++ ") else path
-        if match := HUNK.match(line):
-            first = int(match[1])
-            found |= {(path, number) for number in range(first, first + int(match[2] or 1))}
     return found
 
 

@@ -6,7 +6,8 @@ The test is written for a report or a step of a specification, or is one that fa
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from posixpath import dirname, join
 from statistics import mode
@@ -19,6 +20,7 @@ from reviewbot.checks.check import Check, is_below
 from reviewbot.checks.evidence import FAILURES, TestOutcome
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.run import applies
+from reviewbot.context.brief import names_of
 from reviewbot.debate import prompts
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.git.change import Change
@@ -37,7 +39,6 @@ PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES = 6, 200
 MAX_FAILURES, MAX_OUTPUT, MAX_REPAIRED = 10, 3_000, 8  # shown; characters of one; files
 MAX_HYPOTHESES, MAX_STEPS = 3, 8
-MAX_LISTED = 200  # files
 MAX_NAME = 40  # characters of a test file's
 ATTEMPTS = 2  # at a test
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
@@ -92,23 +93,24 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in trials.panel.absences]
     if not answers:
         raise ModelError(f"nobody answered ({'; '.join(reasons)})")
-    tasks: dict[str, Task] = {}
-    for author, hypothesis in answers:
-        test = hypothesis.test
-        if not test.strip() or test in tasks:
-            reasons.append(f"{author}: {hypothesis.cause or 'no test'}")
-            continue
-        try:
-            tasks[test] = await _task_of(hypothesis, report, tuple(files), folder, trials)
-        except ValueError as error:
-            reasons.append(f"{author}: {error}")
-    if not tasks:
-        hint = "add the command, the input and the whole traceback to the report"
-        raise UsageError(f"nobody could reproduce it ({'; '.join(reasons)})", hint=hint)
-    *others, task = tasks.values()
-    for other in reversed(others):
-        task = replace(other, instead=task)
-    return task
+    left, tried = iter(answers), {""}
+
+    async def following(_: tuple[str, ...] = ()) -> Task | None:
+        for author, hypothesis in left:
+            try:
+                if hypothesis.test.strip() in tried:
+                    raise ValueError(hypothesis.cause or "no test")
+                tried.add(hypothesis.test.strip())
+                task = await _task_of(hypothesis, report, tuple(files), folder, trials)
+                return replace(task, instead=following)
+            except ValueError as error:
+                reasons.append(f"{author}: {error}")
+        return None
+
+    if task := await following():
+        return task
+    hint = "add the command, the input and the whole traceback to the report"
+    raise UsageError(f"nobody could reproduce it ({'; '.join(reasons)})", hint=hint)
 
 
 async def _task_of(
@@ -166,7 +168,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
     for check in project.checks:
         if check.kind == "test" and applies(check, project.head_files, project):
             report = await run_suite(tree, check, trials)
-            own = _failures(report.tests)
+            own = [test for test in report.tests if test.outcome in FAILURES]
             red += own
             suites += [check] if own or not report.problem else []
             problems += [f"{check.name}: {report.problem}"] if report.problem else []
@@ -200,7 +202,8 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
             after += report.tests
         unmet = [
             f"{test.id} {'still fails' if test.id in known else 'fails now'}: {test.message[:200]}"
-            for test in _failures(after)
+            for test in after
+            if test.outcome in FAILURES
         ]
         if not unmet:
             unmet = [f"{id} does not run any more." for id in sorted(known) if not _runs(id, after)]
@@ -233,7 +236,7 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
     """The steps, which build on each other. Raises ReviewbotError if there is no plan."""
     text = shown(specification[:MAX_REPORT])
     files = await _files(specification, trials)
-    names = sorted(await trials.repository.list_files(trials.change.head_tree))[:MAX_LISTED]
+    names = names_of(await trials.repository.list_files(trials.change.head_tree))
     given = {"specification": text, "names": names, "files": files, "most": MAX_STEPS}
     prompt = prompts.render("increments", **given)
     panel = trials.panel
@@ -246,19 +249,19 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
 
 
 async def prepare_feature(
-    specification: str, increments: Sequence[Increment], number: int, trials: Trials
+    wanted: str, increments: Sequence[Increment], number: int, trials: Trials, *earlier: Attempt
 ) -> Task:
     """The task of one step, counted from 1. The last panelist writes its test, the first its code.
 
-    Raises UsageError if there is no test that fails now.
+    `earlier` is a test that no code passed. Raises UsageError if there is no other that fails now.
     """
     increment, panel = increments[number - 1], trials.panel
     tester = panel.names[-1]
     tree = trials.change.head_tree
-    files = await _files(f"{specification}\n{increment.behaviour}", trials)
+    files = await _files(f"{wanted}\n{increment.behaviour}", trials)
     folder = await trials.folder_of([*files])
     given: dict[str, object] = {
-        "specification": shown(specification[:MAX_REPORT]),
+        "specification": shown(wanted[:MAX_REPORT]),
         "increment": increment,
         "done": [step.title for step in increments[: number - 1]],
         "later": [step.title for step in increments[number:]],
@@ -266,13 +269,14 @@ async def prepare_feature(
     words = " ".join(re.findall(r"[a-z0-9]+", increment.title.lower()))
     name = shorten(words, MAX_NAME, placeholder="").replace(" ", "_") or "step"
     path = await path_of_test(name, folder, trials)
-    attempts: list[Attempt] = []
+    attempts = [*earlier]
     for attempt in range(1, ATTEMPTS + 1):
-        phase = f"accept_{number}_{attempt}"
-        text = prompts.render("acceptance", files=files, attempts=attempts, **given)
+        phase = f"accept_{number}_{len(attempts) + 1}"
+        shows = {"files": files, "attempts": attempts, "is_again": earlier and attempt == 1}
+        text = prompts.render("acceptance", **shows, **given)
         answers = await panel.ask_for([tester], phase, text, trials.brief, Acceptance)
         test = answers[0][1].test if answers else ""
-        if not test.strip():
+        if not test.strip() or test in [each.diff for each in earlier]:
             reason = panel.absences[-1].reason if not answers else "it wrote none"
             raise UsageError(f"{tester} gave no test for step {number}: {reason}")
         reproduction = Reproduction(language=PYTHON.name, source=test)
@@ -289,6 +293,12 @@ async def prepare_feature(
         reason = first_line(attempts[-1].reasons[0])
         raise UsageError(f"step {number} has no test that can be used: {reason}")
 
+    async def again(reasons: tuple[str, ...]) -> Task | None:
+        with suppress(UsageError):
+            tried = Attempt(test, reasons)
+            return await prepare_feature(wanted, increments, number, trials, tried)
+        return None
+
     given |= {"test": test, "path": path}
     return Task(
         id=f"step_{number}",
@@ -299,6 +309,7 @@ async def prepare_feature(
         purpose=prompts.render("step", **given),
         details=given,
         judge=partial(_judge, reproduction, path, folder, trials, "step"),
+        instead=None if earlier else again,
     )
 
 
@@ -385,7 +396,3 @@ def _runs(id: str, tests: Collection[TestOutcome]) -> bool:
     if "::" in id or any(test.id.partition("::")[0] == id for test in tests):
         return id in passed | files
     return any(is_below(path, dirname(id)) for path in files)
-
-
-def _failures(tests: Iterable[TestOutcome]) -> list[TestOutcome]:
-    return [test for test in tests if test.outcome in FAILURES]

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from reviewbot.checks.evidence import Evidence
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, ChangedFile
 from reviewbot.llm.client import Totals
 from reviewbot.verdict.document import Finding
 
@@ -60,7 +60,7 @@ class Task(Struct, frozen=True, kw_only=True):
         details: what the prompt of its kind shows beside files and attempts.
         purpose: what judges read beside the title.
         judge: what the kind asks for beyond what all tasks do.
-        instead: what is tried if no candidate is accepted, such as the same with another test.
+        instead: what is tried if no candidate is accepted, for these reasons: another test.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Task(Struct, frozen=True, kw_only=True):
     details: Mapping[str, object] = {}
     purpose: str = ""
     judge: Callable[[Step], Awaitable[Judgement]]
-    instead: Task | None = None
+    instead: Callable[[tuple[str, ...]], Awaitable[Task | None]] | None = None
     findings: tuple[Finding, ...] = ()
 
 
@@ -79,13 +79,14 @@ class Trial(Struct, frozen=True, kw_only=True):
     """What became of a candidate. The lists hold reasons as an Attempt does.
 
     Attributes:
-        tree: empty if it could not be made.
+        tree, changed: empty if it could not be made.
         refusals: what no candidate may do.
         regressions: what checks report because of it, and what does not end any more.
     """
 
     candidate: Candidate
     tree: str = ""
+    changed: tuple[ChangedFile, ...] = ()
     refusals: tuple[str, ...] = ()
     regressions: tuple[str, ...] = ()
     judgement: Judgement = Judgement()

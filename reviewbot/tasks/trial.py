@@ -55,7 +55,8 @@ class Trials(Struct, frozen=True, kw_only=True):
         if tree == start:
             return Trial(candidate=candidate, refusals=("It changes nothing.",))
         own, before, refusals = await self.refusals(tree, candidate.is_tool)
-        trial = Trial(candidate=candidate, tree=tree, refusals=tuple(refusals))
+        changed = tuple(file for file in own.files if file.path not in task.given)
+        trial = Trial(candidate=candidate, tree=tree, changed=changed, refusals=tuple(refusals))
         if trial.refusals:
             return trial
         if tree == self.change.base_tree:
