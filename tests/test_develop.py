@@ -233,6 +233,17 @@ def test_what_a_red_test_calls_is_found_or_named_if_it_is_too_large(project: Pro
     assert result.title == "Repair 2 tests that fail: test_all.py"
 
 
+def test_what_changed_last_is_shown_although_nothing_names_it(project: Project) -> None:
+    cart = "from rates import RATE\n\n\ndef total(prices):\n    return sum(prices) * RATE\n"
+    for rate in (1, 2):
+        project.commit(
+            "Rates", {"cart.py": cart, "test_cart.py": TESTS, "rates.py": f"RATE = {rate}\n"}
+        )
+    result, prompt = mend(project, by_edit("rates.py", "2", "1"))
+    assert '## "rates.py"' in prompt
+    assert result.outcome == "fixed"
+
+
 def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:
     project.commit("A cart", {"cart.py": RED.replace(" + 1", ""), "test_cart.py": TESTS})
     with pytest.raises(UsageError, match="there is nothing to repair: no test fails"):

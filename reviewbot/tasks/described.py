@@ -37,7 +37,8 @@ from reviewbot.text.secrets import shown
 MAX_REPORT = 20_000  # characters, of a specification too
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES = 6, 200
-MAX_FAILURES, MAX_OUTPUT, MAX_REPAIRED = 10, 3_000, 8  # shown; characters of one; files
+MAX_FAILURES, MAX_OUTPUT = 10, 3_000  # shown; characters of one
+MAX_REPAIRED, MAX_CHANGED = 8, 3  # files that are shown, and how many of the last change
 MAX_HYPOTHESES, MAX_STEPS = 3, 8
 MAX_NAME = 40  # characters of a test file's
 ATTEMPTS = 2  # at a test
@@ -191,6 +192,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
     framed = [path for path in framed if path in files]  # others belong to an environment
     said += (text.decode("utf-8", "replace")[:MAX_REPORT] for text in files.values())
     named = await files_about("\n".join(said), tree, trials)
+    changed = [file.path for file in last.files if classify(file.path) == "source"][:MAX_CHANGED]
 
     async def judge(step: Step) -> Judgement:
         after: list[TestOutcome] = []
@@ -220,7 +222,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         id="repair",
         kind="repair",
         title=f"Repair {count}: {min(known)}",
-        paths=tuple(dict.fromkeys([*framed, *named]))[:MAX_REPAIRED],
+        paths=tuple(dict.fromkeys([*framed, *changed, *named]))[:MAX_REPAIRED],
         purpose="\n".join(f"{id}: {message}" for id, message, *_ in failures),
         details={
             "failures": failures,
