@@ -244,6 +244,19 @@ def test_what_changed_last_is_shown_although_nothing_names_it(project: Project) 
     assert result.outcome == "fixed"
 
 
+def test_a_log_says_which_of_the_tests_that_fail_are_to_be_repaired(red: Project) -> None:
+    """Another one fails on this machine alone."""
+    here = "\n\ndef test_here():\n    assert False\n"
+    red.commit("Test", {"test_cart.py": TESTS + here})
+    result, prompt = mend(red, log=f"{LOG}FAILED test_cart.py::test_total\nFAILED test_empty\n")
+    assert "test_here" not in prompt.partition("# Files as they are now")[0].partition("changed")[0]
+    assert result.outcome == "fixed"
+    assert result.title == "Repair 2 of 3 tests that fail: test_cart.py::test_empty"
+    result, prompt = mend(red, log=LOG)
+    assert '"test_cart.py::test_here": "assert False"' in prompt
+    assert result.outcome == "failed"
+
+
 def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:
     project.commit("A cart", {"cart.py": RED.replace(" + 1", ""), "test_cart.py": TESTS})
     with pytest.raises(UsageError, match="there is nothing to repair: no test fails"):

@@ -180,6 +180,9 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         reason = "; ".join(problems) or "no test fails"
         hint = "give the log of the run that failed: --report FILE"
         raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
+    before = {test.id for test in red}
+    # What fails here and not there may be due to this machine.
+    red = [test for test in red if test.id.rpartition("::")[2] in log] or red
     known = {test.id for test in red}
     alike: dict[tuple[str, str], list[TestOutcome]] = {}
     for test in red:
@@ -205,14 +208,15 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         unmet = [
             f"{test.id} {'still fails' if test.id in known else 'fails now'}: {test.message[:200]}"
             for test in after
-            if test.outcome in FAILURES
+            if test.outcome in FAILURES and test.id not in before - known
         ]
         if not unmet:
             unmet = [f"{id} does not run any more." for id in sorted(known) if not _runs(id, after)]
         fact = f"Tests that failed and pass now: {len(known)}, such as {min(known)}."
         return Judgement(unmet=tuple(unmet[:MAX_FAILURES]), facts=() if unmet else (fact,))
 
-    count = "1 test that fails" if len(red) == 1 else f"{len(red)} tests that fail"
+    of = f" of {len(before)}" if known < before else ""
+    count = "1 test that fails" if len(before) == 1 else f"{len(red)}{of} tests that fail"
     groups = [*alike.values()][:MAX_FAILURES]
     failures = [
         (test.id, test.message, len(others), shown(test.output[-MAX_OUTPUT:]))

@@ -22,9 +22,7 @@ from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.text.secrets import shown
 
-MAX_MUTANTS = 10
-MAX_TEST_FILES = 3
-MAX_FUNCTIONS = 20
+MAX_MUTANTS, MAX_TEST_FILES, MAX_FUNCTIONS = 10, 3, 20
 BRANCHES = (
     *(ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension),
     *(ast.BoolOp, ast.match_case, ast.Assert),
@@ -163,9 +161,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     texts = await trials.repository.read_files(tree, beside)
     names = [PurePosixPath(path).stem.strip("_").encode() for path in sources]
     # Tests that name a module show best how it is tested.
-    beside.sort(
-        key=lambda path: -sum(name in path.encode() + texts.get(path, b"") for name in names)
-    )
+    beside = sorted(texts, key=lambda at: -sum(name in at.encode() + texts[at] for name in names))
     task = _task("tests", "Test", sources, judge, **given)
     return replace(task, paths=(*sources, *beside[:MAX_TEST_FILES]))
 
