@@ -282,6 +282,22 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     assert result.reasons[0].startswith("ruff-project reports Wrong type passed to first argument")
 
 
+def test_english_words_of_a_report_are_taken_for_names_only_if_nothing_else_is_named(
+    largest: Project,
+) -> None:
+    files = {"words.py": "def same(x):\n    return x\n", "limits.py": "HIGH = 1\n"}
+    largest.commit("Add", files)
+    for report, shown in (
+        ("largest([]) raises, and it is the same with ().", "lists"),
+        ("See limits.HIGH: it is the same.", "limits"),
+        ("It is not the same.", "words"),
+    ):
+        _, scripted = solve(largest, by_report(REPRODUCED), report)
+        prompt = scripted.prompts[0][1]
+        names = [name for name in ("lists", "limits", "words") if f'## "{name}.py"' in prompt]
+        assert names == [shown]
+
+
 def test_where_no_fix_passes_a_test_that_of_another_panelist_is_tried(largest: Project) -> None:
     wrong, right = by_report(REPRODUCED.replace("is None", "== 0")), by_report(REPRODUCED)
 

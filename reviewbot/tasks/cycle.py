@@ -183,8 +183,7 @@ async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials:
     better = await trials.try_out(candidate, task)
     if better.outcome != trial.outcome:
         return trial
-    judges, number = panel.names[:-1], MAX_ATTEMPTS + 1
-    against = await _objections(task, shorter, better, number, judges, trials)
+    against = await _objections(task, shorter, better, MAX_ATTEMPTS + 1, panel.names[:-1], trials)
     return trial if against else better
 
 

@@ -39,10 +39,11 @@ PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES = 6, 200
 MAX_FAILURES, MAX_OUTPUT = 10, 3_000  # shown; characters of one
 MAX_REPAIRED, MAX_CHANGED = 8, 3  # files that are shown, and how many of the last change
-MAX_HYPOTHESES, MAX_STEPS = 3, 8
+MAX_HYPOTHESES, MAX_STEPS, MAX_TESTS = 3, 8, 2  # of a report; of a plan; of a step
 MAX_NAME = 40  # characters of a test file's
-ATTEMPTS = 2  # at a test
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
+# Words that are more likely names than English.
+NAME = re.compile(r"\b(?=\w*[A-Z_\d])\w{4,60}\b|\b[a-z]{4,60}(?=\(|\.\w)|(?<=[.`])[a-z]{4,60}\b")
 WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
 EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
 # What logs of GitHub Actions have before each line.
@@ -84,10 +85,8 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     if not any(path.endswith(".py") for path in await trials.repository.list_files(tree)):
         message = "a report is reproduced by a test in Python, and there is no Python here"
         raise UsageError(message, hint="write a test that fails, then: reviewbot fix --goal repair")
-    paths = await files_about(report, tree, trials)
-    contents = await trials.repository.read_files(tree, paths)
-    files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
-    folder = await trials.folder_of(paths)
+    files = await _files(report, trials, otherwise=0)
+    folder = await trials.folder_of([*files])
     prompt = prompts.render("reproduce", report=text, files=files)
     names = trials.panel.names[:MAX_HYPOTHESES]
     answers = await trials.panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
@@ -241,10 +240,9 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 async def plan_increments(specification: str, trials: Trials) -> list[Increment]:
     """The steps, which build on each other. Raises ReviewbotError if there is no plan."""
     text = shown(specification[:MAX_REPORT])
-    files = await _files(specification, trials)
     names = names_of(await trials.repository.list_files(trials.change.head_tree))
-    given = {"specification": text, "names": names, "files": files, "most": MAX_STEPS}
-    prompt = prompts.render("increments", **given)
+    given = {"names": names, "files": await _files(specification, trials), "most": MAX_STEPS}
+    prompt = prompts.render("increments", specification=text, **given)
     panel = trials.panel
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
     if not answers:
@@ -276,7 +274,7 @@ async def prepare_feature(
     name = shorten(words, MAX_NAME, placeholder="").replace(" ", "_") or "step"
     path = await path_of_test(name, folder, trials)
     attempts = [*earlier]
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(1, MAX_TESTS + 1):
         phase = f"accept_{number}_{len(attempts) + 1}"
         shows = {"files": files, "attempts": attempts, "is_again": earlier and attempt == 1}
         text = prompts.render("acceptance", **shows, **given)
@@ -291,7 +289,7 @@ async def prepare_feature(
         if run.outcome not in ("fails", "errors"):
             words = run.outcome.replace("_", " ")
             refusals.append(f"The test {words} without the step.\n{shown(run.output)}")
-        refusals += complaints if attempt < ATTEMPTS else ()  # the last is taken as it is
+        refusals += complaints if attempt < MAX_TESTS else ()  # the last is taken as it is
         if not refusals:
             break
         attempts.append(Attempt(test, tuple(refusals)))
@@ -352,25 +350,28 @@ def why_no_reproduction(run: Run, report: str) -> str:
 
 
 async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
-    """Files that a report names, the innermost of a traceback first, then definitions."""
-    existing = await trials.repository.list_files(tree)
+    """Files that a report names: the innermost of a traceback first, modules, definitions."""
+    existing = sorted(await trials.repository.list_files(tree))
     names = [*dict.fromkeys(PATH.findall(report))][-MAX_NAMES:]
     found = [path for name in names for path in _ending(name, existing)][::-1]
-    words = sorted(set(WORD.findall(report)))[:200]
-    if words:
-        matches = await trials.repository.search(tree, DEFINITION.format("|".join(words)), ())
-        count = Counter(match.path for match in matches if classify(match.path) == "source")
-        found += [path for path, _ in count.most_common(MAX_FILES)]
+    called = {*NAME.findall(report)}
+    found += [at for at in existing if at[-3:] == ".py" and at[:-3].rpartition("/")[2] in called]
+    for words in (called, {*WORD.findall(report)}):
+        if words and (words is called or not found):  # what may be English only if need be
+            pattern = DEFINITION.format("|".join(sorted(words)[:200]))
+            matches = await trials.repository.search(tree, pattern, ())
+            count = Counter(match.path for match in matches if classify(match.path) == "source")
+            found += [path for path, _ in count.most_common(MAX_FILES)]
     return list(dict.fromkeys(found))[:MAX_FILES]
 
 
-async def _files(text: str, trials: Trials) -> dict[str, str]:
+async def _files(text: str, trials: Trials, otherwise: int = 3) -> dict[str, str]:
     """What a text may be about, or else the first source files, as models see them."""
     tree = trials.change.head_tree
     paths = await files_about(text, tree, trials)
     if not paths:
         existing = sorted(await trials.repository.list_files(tree))
-        paths = [path for path in existing if classify(path) == "source"][:3]
+        paths = [path for path in existing if classify(path) == "source"][:otherwise]
     contents = await trials.repository.read_files(tree, paths)
     return {path: shown(text) for path, text in contents.items() if len(text) <= MAX_FILE}
 
