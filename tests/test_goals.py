@@ -144,13 +144,23 @@ def total(prices: list[int]) -> int:
 def test_what_is_not_compared(
     project: Project, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reviewbot.tasks.goals.MAX_FUNCTIONS", 1 if number == 3 else 2)
+    monkeypatch.setattr("reviewbot.tasks.goals.MAX_FUNCTIONS", 0 if number == 3 else 2)
     test = "from lists import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
     project.commit("Lists", {"lists.py": OTHERS, "test_lists.py": test})
     (body,) = re.findall(rf"if \w+: return {number}\n +return 0", OTHERS)
     result, _ = pursue_goal(project, "refactor", by_edit("lists.py", body, "return 42"))
     assert result.outcome == "suggested", result.reasons
     assert result.reasons[0].startswith("Nothing shows that behaviour is the same: no test runs")
+
+
+def test_functions_that_are_changed_are_compared_first(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviewbot.tasks.goals.MAX_FUNCTIONS", 1)
+    project.commit("Lists", {"lists.py": LISTS + OTHERS})
+    edit = by_edit("lists.py", "    if prices: return 3\n    return 0", "    return 42")
+    result, _ = pursue_goal(project, "refactor", edit)
+    assert result.reasons[0].startswith("It changes behaviour: lists.total")
 
 
 NEW_TEST = (

@@ -250,7 +250,7 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
     before = await trials.repository.read_files(step.before, paths)
     after = await trials.repository.read_files(step.after, paths)
     folder = await trials.folder_of(paths)
-    unmet, functions, others = list[str](), list[str](), list[str]()
+    unmet, functions, others = list[str](), list[tuple[bool, str]](), list[str]()
     for path in paths:
         old, new = (_public_names(files.get(path, b"")) for files in (before, after))
         unmet += [f"The public name {name} is new in {path}." for name in sorted(set(new) - {*old})]
@@ -259,10 +259,9 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
         names = [name for name in old if name in new and isinstance(old[name], ast.FunctionDef)]
         same = {name for name in new if name in old and ast.dump(old[name]) == ast.dump(new[name])}
         others += sorted(old.keys() - same - {*names})  # classes, and what is asynchronous
-        functions += [f"{module}:{name}" for name in names]
-    found = await compare_behaviour(
-        functions[:MAX_FUNCTIONS], step.before, step.after, trials.executor, folder
-    )
+        functions += [(name in same, f"{module}:{name}") for name in names]
+    chosen = [name for _, name in sorted(functions)[:MAX_FUNCTIONS]]  # first what is changed itself
+    found = await compare_behaviour(chosen, step.before, step.after, trials.executor, folder)
     unmet += [f"It changes behaviour: {c.words}." for c in found if c.before]
     left = [comparison for comparison in found if comparison.problem]
     is_partial = left or others or not found or len(functions) > MAX_FUNCTIONS
