@@ -122,8 +122,8 @@ def test_a_test_that_no_code_can_pass_is_written_again(empty: Project) -> None:
     assert ADD.encode() in done.files.values()
     prompts = dict(scripted.prompts)
     assert "or no right code can pass it, say so" in prompts["critic/fix_step_1_1"]
-    assert "no code was found that passes it" not in prompts["optimizer/accept_1_1"]
-    for words in (wrong, "critic proposes nothing: 2 != 3", "no code was found that passes it"):
+    assert "No code was accepted for that test" not in prompts["optimizer/accept_1_1"]
+    for words in (wrong, "critic proposes nothing: 2 != 3", "No code was accepted for that test"):
         assert words in prompts["optimizer/accept_1_2"]
     # The second one is the last.
     (stopped,), _ = build(empty, developer(STEPS, [wrong, f"{wrong}\n"], [{}, {}]))
