@@ -280,7 +280,8 @@ def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project) -> 
             return {**simpler("/fix_", ""), "explanation": "Adds nothing."}
         return draft(label, prompt)
 
-    _, (result,), _ = fix_head(cart, answer)
+    _, (result,), scripted = fix_head(cart, answer)
+    assert "Documentation, and" in dict(scripted.prompts)["optimizer/optimise_F1"]
     assert (result.outcome, result.author) == ("fixed", "optimizer")
     assert result.explanation == "It was off by one. Adds nothing."
     assert result.files == {"cart.py": (CART + ADDED).encode()}
