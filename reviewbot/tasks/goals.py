@@ -144,8 +144,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
         count = sum(map(len, fresh.values()))
         if missing and not count:
             return Judgement(unmet=("The new tests run no line that no test ran before.",))
-        wanted = [*_choose(contents, fresh)] if missing else survivors
-        for path, mutant in wanted:
+        for path, mutant in _choose(contents, fresh) if missing else survivors:
             if await _is_noticed(step.after, path, mutant, suite, ids, trials):
                 more = f"run {count} lines that no test ran, and " if count else ""
                 defect = f"{mutant.words} at {path}:{mutant.line}"
@@ -160,8 +159,9 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     beside = [path for path in existing if classify(path) == "test" and path[-3:] == ".py"]
     texts = await trials.repository.read_files(tree, beside)
     names = [PurePosixPath(path).stem.strip("_").encode() for path in sources]
+    score = {at: sum(name in at.encode() + text for name in names) for at, text in texts.items()}
     # Tests that name a module show best how it is tested.
-    beside = sorted(texts, key=lambda at: -sum(name in at.encode() + texts[at] for name in names))
+    beside = [*filter(score.get, sorted(score, key=score.__getitem__, reverse=True))] or beside
     task = _task("tests", "Test", sources, judge, **given)
     return replace(task, paths=(*sources, *beside[:MAX_TEST_FILES]))
 
