@@ -317,12 +317,14 @@ def test_edits_apply_to_what_is_there() -> None:
 
 
 def test_where_tests_say_nothing_what_a_linter_fixes_is_suggested(project: Project) -> None:
-    project.commit("Begin", {"a.py": "x = 1\n", "test_a.py": "import nowhere_at_all\n"})
+    stops = "raise ValueError('There is no database.')\n"
+    project.commit("Begin", {"a.py": "x = 1\n", "test_a.py": "", "conftest.py": stops})
     project.commit("Add", {"a.py": "x = 1\ny = x is 2\n"})
     _, (result,), _ = fix_head(project)
     assert (result.findings, result.outcome, result.author) == (("F1",), "suggested", "ruff")
     assert "+y = x == 2" in result.diff
-    assert result.reasons[0].startswith("pytest did not run to its end")
+    assert result.reasons[0].startswith("pytest did not run to its end: ")
+    assert result.reasons[0].endswith("There is no database.")
 
 
 def test_linters_fix_what_they_can_together(project: Project) -> None:

@@ -73,7 +73,7 @@ class Trials(Struct, frozen=True, kw_only=True):
         if trial.outcome != "refused":  # else what the task asks for need not be run
             judgement = await task.judge(step)
             stopped = (
-                f"{run.check} did not run to its end: {run.reason}."
+                f"{run.check} did not run to its end: {run.reason.rstrip('.')}."
                 for run in found.runs
                 if run.side == "head" and run.kind == "test" and run.outcome != "ended"
             )
