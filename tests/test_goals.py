@@ -292,6 +292,13 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     assert result.reasons[0].startswith("ruff-project reports Wrong type passed to first argument")
 
 
+def test_a_file_of_a_report_that_is_too_large_is_named(largest: Project) -> None:
+    largest.commit("Explain", {"lists.py": LARGEST + "# Many words.\n" * 6_000})
+    result, scripted = solve(largest, by_report(REPRODUCED), REPORT)
+    assert 'tools read parts of: "lists.py"' in fix_prompt(scripted)
+    assert result.outcome == "fixed"
+
+
 def test_english_words_of_a_report_are_taken_for_names_only_if_nothing_else_is_named(
     largest: Project,
 ) -> None:

@@ -85,8 +85,8 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     if not any(path.endswith(".py") for path in await trials.repository.list_files(tree)):
         message = "a report is reproduced by a test in Python, and there is no Python here"
         raise UsageError(message, hint="write a test that fails, then: reviewbot fix --goal repair")
-    files = await _files(report, trials, otherwise=0)
-    folder = await trials.folder_of([*files])
+    paths, files = await _files(report, trials, otherwise=0)
+    folder = await trials.folder_of(paths)
     prompt = prompts.render("reproduce", report=text, files=files)
     names = trials.panel.names[:MAX_HYPOTHESES]
     answers = await trials.panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
@@ -101,7 +101,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
                 if hypothesis.test.strip() in tried:
                     raise ValueError(hypothesis.cause or "no test")
                 tried.add(hypothesis.test.strip())
-                task = await _task_of(hypothesis, report, tuple(files), folder, trials)
+                task = await _task_of(hypothesis, report, tuple(paths), folder, trials)
                 return replace(task, instead=following)
             except ValueError as error:
                 reasons.append(f"{author}: {error}")
@@ -240,9 +240,10 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 async def plan_increments(specification: str, trials: Trials) -> list[Increment]:
     """The steps, which build on each other. Raises ReviewbotError if there is no plan."""
     text = shown(specification[:MAX_REPORT])
+    _, files = await _files(specification, trials)
     names = names_of(await trials.repository.list_files(trials.change.head_tree))
-    given = {"names": names, "files": await _files(specification, trials), "most": MAX_STEPS}
-    prompt = prompts.render("increments", specification=text, **given)
+    given = {"specification": text, "names": names, "files": files, "most": MAX_STEPS}
+    prompt = prompts.render("increments", **given)
     panel = trials.panel
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
     if not answers:
@@ -262,8 +263,8 @@ async def prepare_feature(
     increment, panel = increments[number - 1], trials.panel
     tester = panel.names[-1]
     tree = trials.change.head_tree
-    files = await _files(f"{wanted}\n{increment.behaviour}", trials)
-    folder = await trials.folder_of([*files])
+    paths, files = await _files(f"{wanted}\n{increment.behaviour}", trials)
+    folder = await trials.folder_of(paths)
     given: dict[str, object] = {
         "specification": shown(wanted[:MAX_REPORT]),
         "increment": increment,
@@ -308,7 +309,7 @@ async def prepare_feature(
         id=f"step_{number}",
         kind="feature",
         title=increment.title,
-        paths=tuple(files),
+        paths=tuple(paths),
         given={path: tidied},
         purpose=prompts.render("step", **given),
         details=given,
@@ -365,15 +366,15 @@ async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
     return list(dict.fromkeys(found))[:MAX_FILES]
 
 
-async def _files(text: str, trials: Trials, otherwise: int = 3) -> dict[str, str]:
-    """What a text may be about, or else the first source files, as models see them."""
+async def _files(text: str, trials: Trials, otherwise: int = 3) -> tuple[list[str], dict[str, str]]:
+    """What a text may be about, or else the first source files; as models see them if not large."""
     tree = trials.change.head_tree
     paths = await files_about(text, tree, trials)
     if not paths:
         existing = sorted(await trials.repository.list_files(tree))
         paths = [path for path in existing if classify(path) == "source"][:otherwise]
     contents = await trials.repository.read_files(tree, paths)
-    return {path: shown(text) for path, text in contents.items() if len(text) <= MAX_FILE}
+    return paths, {path: shown(text) for path, text in contents.items() if len(text) <= MAX_FILE}
 
 
 def _ending(name: str, existing: Collection[str]) -> list[str]:
