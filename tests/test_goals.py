@@ -283,7 +283,7 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     largest.commit("Set rules", {"pyproject.toml": rules, "lists.py": text + LARGEST})
     test = f"import pytest\n{REPRODUCED}\n\n@pytest.mark.parametrize('a, b', [(1, 1)])\n"
     test += "def test_both(a, b):\n    assert a == b\n"
-    result, scripted = solve(largest, by_report(test), TYPED)
+    result, scripted = solve(largest, by_report(test), f"{TYPED}\n\nI expected None.")
     assert "return max(items)" not in scripted.prompts[0][1]
     assert result.title == "Fix: ValueError: max() arg is an empty sequence"
     (test_,) = (text for path, text in result.files.items() if path != "lists.py")

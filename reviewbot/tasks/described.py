@@ -70,9 +70,7 @@ class Increments(Struct, frozen=True):
 
 
 class Acceptance(Struct, frozen=True):
-    """A whole pytest file."""
-
-    test: str
+    test: str  # a whole pytest file
 
 
 async def prepare_bug(report: str, trials: Trials) -> Task:
@@ -129,7 +127,8 @@ async def _task_of(
         raise ValueError(refusals[0])
     text = shown(report[:MAX_REPORT])
     said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
-    title = said[-1] if said[0].startswith((">>>", "Traceback ")) else said[0]
+    errors = [line for line in said if EXCEPTION.match(line)]
+    title = (errors or said)[-1] if said[0].startswith((">>>", "Traceback ")) else said[0]
     return Task(
         id="report",
         kind="bug",
