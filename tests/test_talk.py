@@ -99,6 +99,8 @@ def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(serve: Se
     assert len(server.received) == calls
     assert [idea["standing"] for idea in found["ideas"]] == ["rejected", "agreed"]
     assert found["decision"] == ["I2"]
+    assert run("negotiate", "--fresh", *arguments[1:]).stdout == done.stdout
+    assert len(server.received) == 2 * calls
     assert "negotiation How do we look up prices?" in run("sessions").stdout
 
 

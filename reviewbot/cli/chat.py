@@ -32,7 +32,6 @@ Whatever does not begin with / goes to the lead, who may consult the others or d
 
 @click.command
 @click.option("--lead", metavar="NAME", help="Who answers; /models shows the names.")
-@click.option("--fresh", is_flag=True, help="Ask models again what they answered before.")
 @panel_options
 @common
 async def command(lead: str | None, **_: object) -> int:
