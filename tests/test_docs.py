@@ -243,7 +243,7 @@ def test_every_check_is_documented() -> None:
 
 def test_formats_of_tools_secrets_and_languages_are_documented() -> None:
     readers = rows(section("docs/checks.md", "## Checks of your own"))
-    kinds = {name: {"lint": "linter", "test": "tests"}[r.kind] for name, r in READERS.items()}
+    kinds = {name: {"lint": "linter", "test": "tests"}[kind] for name, (kind, _) in READERS.items()}
     assert {code(cells[0])[0]: cells[1] for cells in readers} == kinds
     secrets = rows(section("docs/checks.md", "## Secrets"))
     names = [name for cells in secrets for cell in cells for name in code(cell)]

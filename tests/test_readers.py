@@ -52,7 +52,7 @@ def printed(text: str, exit_code: int = 0) -> Completed:
     ],
 )
 def test_linters(format_: OutputFormat, name: str, count: int, first: tuple[str, str, str]) -> None:
-    found = READERS[format_].read(recorded(f"{format_}/{name}")).diagnostics
+    found = READERS[format_][1](recorded(f"{format_}/{name}")).diagnostics
     assert len(found) == count
     assert (found[0].rule, str(found[0].location), found[0].severity) == first
 
@@ -69,7 +69,7 @@ def test_folders_with_spaces_and_letters_of_any_language() -> None:
         "rdjson": {"diagnostics": [{"message": f"\n{folder}/b.py", "location": path}]},
     }
     for format_, report in reports.items():
-        check = Check(name="odd", kind="lint", globs=(), command=(), read=READERS[format_].read)
+        check = Check(name="odd", kind="lint", globs=(), command=(), read=READERS[format_][1])
         completed = replace(printed(json.dumps(report)), project=folder)
         _, _, found = read(check, "head", completed)
         (bad,) = found.diagnostics
@@ -135,7 +135,7 @@ def test_a_suite_that_ran_nothing_or_was_stopped_did_not_pass(lines: list[str], 
 def test_test_runners(
     format_: OutputFormat, name: str, passed: int, failed: int, skipped: int
 ) -> None:
-    tests = READERS[format_].read(recorded(f"{format_}/{name}")).tests
+    tests = READERS[format_][1](recorded(f"{format_}/{name}")).tests
     found = Counter("failed" if t.outcome == "error" else t.outcome for t in tests)
     assert (found["passed"], found["failed"], found["skipped"]) == (passed, failed, skipped)
 
@@ -148,14 +148,14 @@ def test_test_runners(
     ],
 )
 def test_a_run_that_ended_early_says_so(name: str, problem: str) -> None:
-    assert READERS["tap"].read(recorded(f"tap/{name}")).problem == problem
+    assert READERS["tap"][1](recorded(f"tap/{name}")).problem == problem
 
 
 def test_names_of_tests_in_tap() -> None:
     """Subtests have those of their parents, others a number."""
-    tests = READERS["tap"].read(recorded("tap/node.tap")).tests
+    tests = READERS["tap"][1](recorded("tap/node.tap")).tests
     assert "nested::inner passes" in {test.id for test in tests}
-    tests = READERS["tap"].read(printed("ok 1\n# a diagnostic\nok 2\nok\n1..3\n")).tests
+    tests = READERS["tap"][1](printed("ok 1\n# a diagnostic\nok 2\nok\n1..3\n")).tests
     assert [test.id for test in tests] == ["test 1", "test 2", "test 3"]
 
 
@@ -169,21 +169,21 @@ def test_a_failed_test_has_its_message_and_where_it_fails() -> None:
     for name, text in said:
         end = "</system-out>" if name == "cargo" else "</failure>"
         case = f"<testcase classname=' adds' name=' adds'>{text}{end}</testcase>"
-        (test,) = READERS["junit"].read(printed(f"<testsuite>{case}</testsuite>", 1)).tests
+        (test,) = READERS["junit"][1](printed(f"<testsuite>{case}</testsuite>", 1)).tests
         assert (test.id, test.outcome) == ("adds::adds", "failed"), name
         assert test.message in ("ReferenceError: c is no", "6 == 4", "panicked at src/sum.js:2:9:")
         assert str(test.frames[-1]) == "src/sum.js:2", name
         assert "src/sum.js:2" in test.output, name
         assert test.location is None, name
     case = '<testcase file="./tests/sum.py" line="7" name="adds"><failure/></testcase>'
-    (test,) = READERS["junit"].read(printed(case, 1)).tests
+    (test,) = READERS["junit"][1](printed(case, 1)).tests
     assert (test.id, str(test.location)) == ("tests/sum.py::adds", "tests/sum.py:7")
 
 
 def test_a_failed_test_of_tap_has_its_message() -> None:
     text = "not ok {0} - adds {0}\n  ---\n  {1}: '1 != 2'\n  ...\n"
     text = f"TAP version 13\n{text.format(1, 'message')}{text.format(2, 'error')}1..2\n"
-    tests = READERS["tap"].read(printed(text)).tests
+    tests = READERS["tap"][1](printed(text)).tests
     assert [test.message for test in tests] == ["1 != 2", "1 != 2"]
 
 
@@ -205,7 +205,7 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
 )
 def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        READERS[format_].read(printed(text, exit_code=1))
+        READERS[format_][1](printed(text, exit_code=1))
 
 
 @each(
@@ -219,30 +219,30 @@ def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> No
 def test_a_report_that_is_written_counts_and_not_what_is_printed(
     format_: OutputFormat, text: str
 ) -> None:
-    expected = READERS[format_].read(printed(text))
+    expected = READERS[format_][1](printed(text))
     for stdout in (b"3 files, 1 problem", b""):
         beside = replace(printed(""), stdout=stdout, stderr=b"done", report=text.encode())
-        assert READERS[format_].read(beside) == expected
+        assert READERS[format_][1](beside) == expected
     if format_ == "rdjson":
         with pytest.raises(ValueError, match="truncated"):
-            READERS[format_].read(replace(beside, stderr=b"", report=b"{"))
+            READERS[format_][1](replace(beside, stderr=b"", report=b"{"))
 
 
 def test_a_linter_that_ends_well_may_say_so() -> None:
     """Compilers print to the standard error."""
-    assert READERS["gnu"].read(printed("3 files, no problem")).diagnostics == ()
-    assert READERS["rdjson"].read(printed("")).diagnostics == ()
-    assert READERS["tap"].read(printed("1..0")).tests == ()
-    (found,) = READERS["gnu"].read(replace(printed(""), stderr=b"a.c:0: Warning: m")).diagnostics
+    assert READERS["gnu"][1](printed("3 files, no problem")).diagnostics == ()
+    assert READERS["rdjson"][1](printed("")).diagnostics == ()
+    assert READERS["tap"][1](printed("1..0")).tests == ()
+    (found,) = READERS["gnu"][1](replace(printed(""), stderr=b"a.c:0: Warning: m")).diagnostics
     assert (found.message, found.location) == ("m", None)
     with pytest.raises(ValueError, match="no such option"):  # but not by complaints alone
-        READERS["rdjson"].read(replace(printed("\n"), stderr=b"lint: no such option"))
+        READERS["rdjson"][1](replace(printed("\n"), stderr=b"lint: no such option"))
 
 
 def test_rdjson_beside_what_a_tool_says_of_its_progress() -> None:
     one = {"message": "m", "location": {"path": "a", "range": {"start": {"line": 3}}}}
     text = json.dumps({"severity": "ERROR", "diagnostics": [one, {**one, "severity": "INFO"}]})
-    found = READERS["rdjson"].read(replace(printed(text), stderr=b"1 file checked")).diagnostics
+    found = READERS["rdjson"][1](replace(printed(text), stderr=b"1 file checked")).diagnostics
     assert [(item.severity, str(item.location)) for item in found] == [
         ("medium", "a:3"),
         ("low", "a:3"),
@@ -257,7 +257,7 @@ def test_of_sarif_only_what_fails_and_is_not_suppressed_counts() -> None:
         {"rule": {"id": "failed"}, "kind": "fail"},
     ]
     text = json.dumps({"runs": [{"invocations": [{}], "results": results}]})
-    found = READERS["sarif"].read(printed(text)).diagnostics
+    found = READERS["sarif"][1](printed(text)).diagnostics
     assert [item.rule for item in found] == ["in question", "failed"]
 
 
@@ -286,7 +286,7 @@ def test_what_was_read_of_a_long_output_is_kept(check: str, cut: str, count: int
 @given(text=st.text(alphabet=":#0123456789 aokntE-.{}[]\n\r\x00\u2028", max_size=200))
 def test_any_text_is_read_or_refused(format_: OutputFormat, text: str) -> None:
     try:
-        report = READERS[format_].read(printed(text))
+        report = READERS[format_][1](printed(text))
     except ValueError:
         return
     assert all(found.location is None or found.location.line >= 0 for found in report.diagnostics)
@@ -340,8 +340,8 @@ ENDLESS = (
 def test_what_a_change_prints_is_read_in_no_time(text: str) -> None:
     long = text * (15_000 // len(text))
     checks = [check for language in LANGUAGES for check in language.checks]
-    for name, reader in READERS.items():
-        checks.append(Check(name=name, kind=reader.kind, read=reader.read, globs=(), command=()))
+    for name, (kind, read_it) in READERS.items():
+        checks.append(Check(name=name, kind=kind, read=read_it, globs=(), command=()))
     shapes = {"go-test": GO_EVENTS, "cargo-test": LIBTEST, "npm-test": NPM, "junit": JUNIT}
     for check in checks:
         shape = shapes.get(check.name, "{text}")

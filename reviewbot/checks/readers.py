@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -269,17 +269,11 @@ def _tap_tests(lines: list[str]) -> Iterator[TestOutcome]:
             yield TestOutcome(id=id, outcome="passed")
 
 
-class Reader(NamedTuple):
-    """Reads what a command left. Raises ValueError if it is not in this format."""
-
-    kind: Literal["lint", "test"]
-    read: Callable[[Completed], Report]
-
-
-READERS: Mapping[OutputFormat, Reader] = {
-    "gnu": Reader("lint", read_gnu),
-    "sarif": Reader("lint", read_sarif),
-    "rdjson": Reader("lint", read_rdjson),
-    "junit": Reader("test", read_junit),
-    "tap": Reader("test", read_tap),
+# Kinds of checks, and what reads what they left: it raises ValueError if that has another format.
+READERS: Mapping[OutputFormat, tuple[Literal["lint", "test"], Callable[[Completed], Report]]] = {
+    "gnu": ("lint", read_gnu),
+    "sarif": ("lint", read_sarif),
+    "rdjson": ("lint", read_rdjson),
+    "junit": ("test", read_junit),
+    "tap": ("test", read_tap),
 }

@@ -38,7 +38,6 @@ LENIENT_JSON = re.compile(
 COMMENT = re.compile(r"^[ \t]*//", re.MULTILINE)  # a program that takes these takes commas as well
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
-NEWER_SYNTAX = Path(__file__).with_name("newer_syntax.txt")
 MAX_PARSED = 400_000
 MAX_LINE = 20_000  # generated
 MAX_ERRORS = 20  # of a file
@@ -270,7 +269,7 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
 
 def _in_older_syntax(grammar: str, text: str) -> str:
     """A text with what the grammar reads instead of what it does not know, on the same lines."""
-    for line in NEWER_SYNTAX.read_text("utf-8").splitlines():
+    for line in Path(__file__).with_name("newer_syntax.txt").read_text("utf-8").splitlines():
         grammars, _, rule = line.partition(" ")
         pattern, _, older = rule.rpartition("=>")
         if grammar in grammars.split(","):
