@@ -308,6 +308,20 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
 
 
 @needs_node
+def test_half_of_a_character_is_read(project: Project) -> None:
+    """In the name of a test, and in what one says."""
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    files = {"package.json": '{"scripts": {"test": "node --test"}}', "half.js": "exports.half = 1;"}
+    test = """const { test } = require("node:test");
+    test("half \\ud83d", () => require("assert").equal(require("./half").half, 1, "not \\ud83d"));
+    """
+    project.commit("Begin", files | {"half.test.js": test})
+    project.commit("Break", {"half.js": "exports.half = 2;"})
+    titles = [finding.title for finding in project.review().findings]
+    assert titles == ["half � fails: AssertionError [ERR_ASSERTION]: not �"]
+
+
+@needs_node
 def test_a_claim_is_tested(package: Project) -> None:
     head = "import assert from 'node:assert';\nimport test from 'node:test';\n"
     head += "import { total } from './cart.js';\n"

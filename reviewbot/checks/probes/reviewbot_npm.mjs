@@ -176,7 +176,9 @@ function write() {
   const by = (choose) => Object.fromEntries(lines.map(([path, counts]) => [path, choose(counts)]));
   const statements = by((counts) => [...counts.keys()]);
   const executed = by((counts) => [...counts.keys()].filter((line) => counts.get(line) > 0));
-  writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }));
+  // JSON has no half of a character, which a test may print, or what is cut off leaves.
+  const whole = (_, value) => value?.replace?.(/\p{Surrogate}/gu, "\uFFFD") ?? value;
+  writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }, whole));
 }
 
 /** The package.json of an installed package. */
