@@ -12,7 +12,7 @@ Paths are relative to the folder in which it starts. Runs on Python 3.8 and late
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import os
 import re
@@ -93,11 +93,9 @@ class Reporter:
         files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
         self.coverage = coverage.Coverage(data_file=None, config_file=False, include=files)
         self.coverage._warn_no_data = self.coverage._warn_unimported_source = False
-        core = "ctrace"
-        try:
-            importlib.import_module(f"{coverage.__name__}.tracer")
-        except ImportError:  # it was built for another version of Python
-            core = "sysmon" if sys.version_info >= (3, 12) else "pytrace"
+        core = "sysmon" if sys.version_info >= (3, 12) else "pytrace"
+        if importlib.util.find_spec("coverage.tracer"):  # it was built for this version of Python
+            core = "ctrace"
         self.is_told_apart = core != "sysmon"  # which does not tell which test runs a line
         with suppress(Exception):  # an old version has one core
             self.coverage.set_option("run:core", core)
@@ -213,15 +211,17 @@ class Reporter:
         for path, changed in self.lines.items():
             file = os.path.join(TREE, path)
             try:
-                lines = sorted(changed & set(self.coverage.analysis2(file)[1]))
+                code = set(self.coverage.analysis2(file)[1])
+                start_of = self.coverage._get_file_reporter(file).translate_lines
+                starts = {line: min(start_of([line])) for line in changed}
             except Exception:  # the file cannot be parsed, or is not there
                 continue
-            contexts = data.contexts_by_lineno(file)  # "" stands for imports
-            ran = [line for line in lines if contexts.get(line)]
-            if lines:
-                statements[path] = lines
-            if ran:
-                executed[path] = ran
+            # A statement of several lines runs with the first of them.
+            lines = sorted(line for line in changed if starts[line] in code)
+            known = data.contexts_by_lineno(file)  # "" stands for imports
+            contexts = {line: known.get(line) or known.get(starts[line], []) for line in lines}
+            ran = [line for line in lines if contexts[line]]
+            statements[path], executed[path] = lines, ran
             for line in ran:
                 for name in self.ids.keys() & contexts[line]:
                     tests.setdefault(self.ids[name], {}).setdefault(path, []).append(line)
