@@ -342,6 +342,7 @@ ABSENT = [
 def test_a_module_that_is_missing() -> None:
     """A test that breaks for another reason is found beside it."""
     other = outcome("test_b.py::test_b")
+        (SAME, "Error [X]: Cannot find module 'dist/x.mjs' imported from a.mjs", Project(), True),
     for change, message, project, is_found in ABSENT:
         base = [outcome(TEST, "passed"), outcome(other.id, "passed")]
         evidence = suite(change, base, [outcome(TEST, "error", message), other], project)

@@ -21,8 +21,10 @@ from reviewbot.checks.project import Project
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
+# Node.js says "imported from" a name without quotes of a file that is not there.
 MISSING_MODULE = re.compile(
-    r"(?:No module named|Cannot find (?:module|package)) '(?P<module>(?:@[\w.-]+/)?\w[\w.-]*)"
+    r"(?:No module named|Cannot find (?:package|module(?! '[^']*' imported from [^'])))"
+    r" '(?P<module>(?:@[\w.-]+/)?\w[\w.-]*)"
 )
 INSTALL = ": install it into the project's environment"
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '(?P<module>[\w.]+)'")
