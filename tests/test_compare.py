@@ -309,6 +309,8 @@ def test_tests_that_have_no_outcome_any_more() -> None:
 
 IMPORTS = change_of(changed("import os", "import oss"))
 NUMPY = change_of(changed("x = 1", "import numpy"))
+NUMPY_PART = change_of(changed("x = 1", "import numpy.fftt"))
+DECLARED = Project(manifests={"setup.py": "numpy>=2"})
 NEW = Project(
     base_files=frozenset({"old/setup.py", "old/src/tax/__init__.py"}),
     head_files=frozenset({"libs/setup.py", "libs/src/tax/__init__.py"}),
@@ -319,9 +321,15 @@ MISSING = "ModuleNotFoundError: No module named '{}'"
 
 ABSENT = [
         (IMPORTS, MISSING.format("oss"), Project(), True),
-        (NUMPY, MISSING.format("numpy"), Project(manifests={"setup.py": "numpy>=2"}), False),
+        (NUMPY, MISSING.format("numpy"), DECLARED, False),
         (NUMPY, MISSING.format("numpy"), Project(), True),
+        (NUMPY_PART, MISSING.format("numpy.fftt"), DECLARED, True),
+        (SAME, MISSING.format("numpy.fftt"), DECLARED, False),
+        (change_of(changed("", "import numpy.fftt"), changed("", "numpy", "setup.py")),
+         MISSING.format("numpy.fftt"), DECLARED, False),
+        (NUMPY_PART, "ImportError: cannot import name 'fftt' from 'numpy' (/x)", DECLARED, True),
         (SAME, MISSING.format("freezegun"), Project(), False),
+        (SAME, MISSING.format("fast"), Project(base_files=frozenset({"x/fast.pyx"})), True),
         (SAME, MISSING.format("cart.total"), Project(base_files=frozenset({"cart.py"})), True),
         (SAME, "ImportError: cannot import name 'total' from 'cart' (/x/cart.py)",
          Project(head_files=frozenset({"src/cart.py"})), True),

@@ -168,17 +168,21 @@ def is_missing_here(
     module = missing["module"]
     top = module.partition(".")[0]
     # The change is to blame if the project has the module, or if it writes what nothing declares.
-    if own := {p for p in project.files if top in p.removesuffix(".py").split("/")}:
+    if own := {p for p in project.files if top in re.sub(r"\.pyx?$", "", p).split("/")}:
         # A project at a new place has to be installed there.
         new = project.manifests.keys() - project.base_files
         folders = tuple(path.rpartition("/")[0] + "/" for path in new)
         there = own & project.head_files
         is_new = bool(there) and there.isdisjoint(project.base_files) and name is None
         return is_new and module == top and all(path.startswith(folders) for path in there)
+    is_written = _writes(change, missing)
+    is_part = name or re.search(r"No module named '\w+\.", test.message)  # of an installed package
     if top in sys.stdlib_module_names:
-        return name is None and not ("." in module and _writes(change, missing))
-    declares_nothing = earlier is None and not project.manifests
-    return declares_nothing or project.declares(top) or not _writes(change, missing)
+        return name is None and not (is_part and is_written)
+    # Another version of the package may have it.
+    is_other = earlier != "passed" or any(f.path in project.manifests for f in change.files)
+    is_declared = project.declares(top) if project.manifests else earlier is None
+    return not is_written or (is_declared and (is_other or not is_part))
 
 
 def locate(
@@ -280,5 +284,5 @@ def _is_file(test: TestOutcome) -> bool:
 
 def _writes(change: Change, match: re.Match[str]) -> bool:
     """Whether the change adds a line with the name that is missing."""
-    name = re.compile(rf"\b{re.escape(match[1].partition('.')[0])}\b")
+    name = re.compile(rf"\b{re.escape(match[1])}\b")
     return any(name.search(text) for file in change.files for text in file.added.values())
