@@ -526,6 +526,15 @@ def test_what_linters_say_of_a_name_that_a_test_misses_is_not_said_twice() -> No
     assert [result.cause for result in results] == ["E6", "E6", "", "", "", ""]
 
 
+def test_what_a_type_checker_says_of_a_name_that_ruff_does_not_know_is_not_said_twice() -> None:
+    unknown = replace(diagnostic(2), message="Undefined name `total`")
+    typed = replace(diagnostic(2), message='Name "total" is not defined; did you mean "totals"?')
+    runs = [*(ran("ruff", "base"), ran("mypy", "base"))]
+    runs += [ran("ruff", "head", unknown), ran("mypy", "head", typed)]
+    results = compare(change_of(changed("a\nb", "a\nB")), runs, Project()).results
+    assert [result.cause for result in results] == ["", "E1"]
+
+
 TWO_LINES = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))
 
 
