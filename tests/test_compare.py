@@ -342,6 +342,7 @@ ABSENT = [
         (SAME, "shop.PackageNotFoundError: x", Project(), True),
         (change_of(changed("", "import os.pathh")), MISSING.format("os.pathh"), Project(), True),
         (SAME, MISSING.format("os.pathh"), Project(), False),
+        (SAME, "Error [X]: Cannot find module 'dist/x.mjs' imported from a.mjs", Project(), True),
         (change_of(changed("", "from json import lodas")),
          "ImportError: cannot import name 'lodas' from 'json' (/usr/lib)", Project(), True),
 ]  # fmt: skip
@@ -350,7 +351,6 @@ ABSENT = [
 def test_a_module_that_is_missing() -> None:
     """A test that breaks for another reason is found beside it."""
     other = outcome("test_b.py::test_b")
-        (SAME, "Error [X]: Cannot find module 'dist/x.mjs' imported from a.mjs", Project(), True),
     for change, message, project, is_found in ABSENT:
         base = [outcome(TEST, "passed"), outcome(other.id, "passed")]
         evidence = suite(change, base, [outcome(TEST, "error", message), other], project)
@@ -664,6 +664,18 @@ def test_nobody_checks_a_file_that_is_full_of_errors() -> None:
         assert evidence.runs[-1].files == files, tool
         (coverage,) = coverage_of(change, evidence, {})
         assert coverage.next_step.startswith("" if files else f"{tool} reported too much"), tool
+
+
+def test_nobody_uses_a_compiler_that_reports_much_in_several_files() -> None:
+    change = change_of(changed("a\nb", "a\nc"))
+    for paths, new in ((("b.py",), 1), (("b.py", "test_b.py"), 1), (("b.py", "c.py"), 0)):
+        old = [replace(diagnostic(n), location=Location(p, n, n)) for p in paths for n in range(11)]
+        runs = (
+            ran("tsc", "base", *old, files=("a.py",)),
+            ran("tsc", "head", *old, diagnostic(2, "E"), files=("a.py",)),
+        )
+        evidence = compare(change, runs, Project())
+        assert (len(evidence.new_results), len(evidence.runs[-1].files)) == (new, new), paths
 
 
 def test_who_looked_at_a_file() -> None:
