@@ -194,6 +194,8 @@ PLANS = [
     ({f"tests/data/{path}": text for path, text in SHOP.items()}, {"a.py": ""}, "pytest"),
     ({"a/setup.py": "", ".github/run_api_test.py": ""}, {"README.md": "More\n"}, ""),
     # What all projects below share, at the top or between
+UV = '[project]\nname = "top"\n[tool.uv.workspace]\nmembers = ["services/*"]\n[tool.pytest]\n'
+VIRTUAL = {"pyproject.toml": f"{UV}[tool.uv]\npackage = false\n"}
     (SERVICES, {"uv.lock": ""}, "pytest services/api, pytest services/web"),
     (
         SERVICES | SHOP,
@@ -212,6 +214,9 @@ def test_where_tests_run(project: Project) -> None:
         project.git("rm", "-r", "--quiet", ".")
 
 
+    # The top of a workspace of uv, which may be a package itself
+    (SERVICES | {"pyproject.toml": UV}, {"services/web/page.py": ""}, "pytest"),
+    (SERVICES | VIRTUAL, {"services/web/page.py": ""}, "pytest services/web"),
 def suites_of(project: Project) -> list[str]:
     async def plan() -> list[str]:
         with Repository(project.folder) as repository:

@@ -27,17 +27,19 @@ MANIFESTS = (
     *("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "environment.yml", "tox.ini"),
     *("requirements*.txt", "requirements/*.txt", "*requirements.txt", "package.json", "Cargo.toml"),
 )
+# The top of a workspace of uv that is no package itself is no project.
+NO_TOP = r"(?ms)\A(?!(?=.*^\[tool\.uv\.workspace\]).*^package\s*=\s*false).*?"
 # Files that say how a project is installed, if they have such a line.
 PACKAGING = {
     "setup.py": re.compile(""),
     "setup.cfg": re.compile(r"^\[metadata\]", re.MULTILINE),
-    "pyproject.toml": re.compile(r"^\[(project|build-system|tool\.(poetry|flit))\b", re.MULTILINE),
+    "pyproject.toml": re.compile(rf"{NO_TOP}^\[(project|build-system|tool\.(poetry|flit))\b"),
 }
 # Files that say how its tests are run, with such a line.
 TESTING = {
     **{"pytest.ini": re.compile(""), "tox.ini": re.compile(r"^\[pytest\]", re.MULTILINE)},
     "setup.cfg": re.compile(r"^\[tool:pytest\]", re.MULTILINE),
-    "pyproject.toml": re.compile(r"^\[tool\.pytest\b", re.MULTILINE),
+    "pyproject.toml": re.compile(rf"{NO_TOP}^\[tool\.pytest\b"),
 }
 # Files that make a folder a project, by the kind of the project, with a line that they have.
 PROJECTS: Mapping[str, Sequence[Mapping[str, re.Pattern[str]]]] = {
@@ -221,7 +223,7 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
         if (line := table.get(path.rpartition("/")[2])) and line.search(text)
         if classify(path) not in ("fixture", "vendored")
     }
-    if "pnpm-workspace.yaml" in files:
+    if kind == "node" and "pnpm-workspace.yaml" in files:
         folders.discard("")
     paths = sorted(files)
     outermost = (folder for folder in sorted(folders) if folders.isdisjoint(folders_above(folder)))
@@ -254,8 +256,7 @@ def _by_project(check: Check, uses: Mapping[str, set[str]], project: Project) ->
     """
     is_for_top = "" in uses and (not check.configured_by or project.config_of(check))
     folders = [] if is_for_top else [folder for folder in uses if folder]
-    files = project.head_files if folders else ()
-    wanted = sorted(path for path in files if matches_any([path], check.markers))
+    wanted = sorted(p for p in project.head_files if folders and matches_any([p], check.markers))
     own = {folder for folder in folders if _has_below(wanted, folder)}
     if check.configured_by:
         own = {_configured(check, folder, project) for folder in own}
