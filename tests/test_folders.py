@@ -82,6 +82,17 @@ def test_each_project_is_checked_in_its_folder(services: Project) -> None:
     assert (lines.path, lines.executed) == (API, 1)
 
 
+def test_what_fails_below_the_configuration_of_pytest_is_named_once(project: Project) -> None:
+    """A test, and a file that cannot be loaded."""
+    web = {path: text for path, text in FILES.items() if "web" in path}
+    project.commit("Begin", VIRTUAL | web | {"services/web/tests/test_x.py": "import page as x\n"
+                   "Y = 1 // x.x\n\n\ndef test_x():\n    assert Y\n"})  # fmt: skip
+    project.commit("Break", {"services/web/page.py": "x = 0\n"})
+    tests = [test for f in project.review().reported if f.result for test in f.result.tests]
+    folder = "services/web/tests"
+    assert sorted(tests) == [f"{folder}/test_page.py::test_x", f"{folder}/test_x.py"]
+
+
 USES = [
     ("package.json", '{"dependencies": {"@a/web": "^1.0", "b": "2"}}', "b web"),
     ("package.json", '{"dependencies": {"of-others": "^1.0"}}', ""),
@@ -183,6 +194,8 @@ NODE = {
     "a/b/package.json": '{"scripts": {"test": "jest"}}',
 }
 GONE = {path: None for path in FILES if "web" in path}
+UV = '[project]\nname = "top"\n[tool.uv.workspace]\nmembers = ["services/*"]\n[tool.pytest]\n'
+VIRTUAL = {"pyproject.toml": f"{UV}[tool.uv]\npackage = false\n"}
 # What the base has, what changes, and where tests run.
 PLANS = [
     (FILES, {"prices.py": ""}, "pytest"),
@@ -194,8 +207,6 @@ PLANS = [
     ({f"tests/data/{path}": text for path, text in SHOP.items()}, {"a.py": ""}, "pytest"),
     ({"a/setup.py": "", ".github/run_api_test.py": ""}, {"README.md": "More\n"}, ""),
     # What all projects below share, at the top or between
-UV = '[project]\nname = "top"\n[tool.uv.workspace]\nmembers = ["services/*"]\n[tool.pytest]\n'
-VIRTUAL = {"pyproject.toml": f"{UV}[tool.uv]\npackage = false\n"}
     (SERVICES, {"uv.lock": ""}, "pytest services/api, pytest services/web"),
     (
         SERVICES | SHOP,
@@ -203,6 +214,9 @@ VIRTUAL = {"pyproject.toml": f"{UV}[tool.uv]\npackage = false\n"}
         "pytest services/api, pytest services/shop, pytest services/web",
     ),
     (SERVICES | NODE, {"tsconfig.base.json": "{}"}, "npm-test a/b"),
+    # The top of a workspace of uv, which may be a package itself
+    (SERVICES | {"pyproject.toml": UV}, {"services/web/page.py": ""}, "pytest"),
+    (SERVICES | VIRTUAL, {"services/web/page.py": ""}, "pytest services/web"),
 ]
 
 
@@ -214,9 +228,6 @@ def test_where_tests_run(project: Project) -> None:
         project.git("rm", "-r", "--quiet", ".")
 
 
-    # The top of a workspace of uv, which may be a package itself
-    (SERVICES | {"pyproject.toml": UV}, {"services/web/page.py": ""}, "pytest"),
-    (SERVICES | VIRTUAL, {"services/web/page.py": ""}, "pytest services/web"),
 def suites_of(project: Project) -> list[str]:
     async def plan() -> list[str]:
         with Repository(project.folder) as repository:

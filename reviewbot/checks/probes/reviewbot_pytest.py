@@ -154,7 +154,8 @@ class Reporter:
                 write(test=outcome)
 
     def describe(self, report: Any) -> dict[str, Any]:
-        id = (relative(report.fspath) + "::" + report.nodeid.partition("::")[2])[:MAX_ID]
+        file = relative(os.path.join(self.root, report.fspath))
+        id = (file + "::" + report.nodeid.partition("::")[2])[:MAX_ID]
         # A test that a class inherits stands in another file than the class.
         path, line, _ = report.location
         place = location(relative(os.path.join(self.root, path)), (line or 0) + 1)
@@ -181,8 +182,8 @@ class Reporter:
             message = lines[-1] if lines else last_line(text)
             frames = FRAME.findall(text) + UNREADABLE.findall(text)
             _, mark, name = report.nodeid.partition("::")  # of a class that cannot be collected
-            file = str(report.fspath)
-            if os.path.isdir(os.path.join(TREE, file)):  # it stands for what pytest loads first
+            file = os.path.join(self.root, report.fspath)
+            if os.path.isdir(file):  # it stands for what pytest loads first
                 file = os.path.join(file, "conftest.py")
             write_broken(file, message, text, frames_in_tree(frames), mark + name)
 
