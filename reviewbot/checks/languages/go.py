@@ -33,7 +33,7 @@ FAILED = re.compile(
     r"|(.*(?:\n\1 {4}(?!--- |\S+\.go:\d+: ).*){,5}))",
     re.MULTILINE,
 )
-VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
+VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+?)(?:; to add it:)?$", re.MULTILINE)
 PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
 # What says that a package is not on this machine, and that no package can be read.
@@ -84,7 +84,7 @@ def read_vet(completed: Completed) -> Report:
         diagnostic("vet", message, "error", normpath(f"{folder}/{path}"), int(line))
         for folder, _, part in split(text)
         for path, line, message in VETTED.findall(part)
-        if not MISSING.search(message)
+        if not MISSING.search(message) or "no required module" in message
     ]
     problem = ""
     if "\nvet failed\n" in text:
