@@ -38,8 +38,7 @@ LENIENT_JSON = re.compile(
 COMMENT = re.compile(r"^[ \t]*//", re.MULTILINE)  # a program that takes these takes commas as well
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
-MAX_PARSED = 400_000
-MAX_LINE = 20_000  # generated
+MAX_PARSED, MAX_LINE = 400_000, 20_000  # characters; a longer line is generated
 MAX_ERRORS = 20  # of a file
 MAX_DEPTH = 500  # of brackets
 

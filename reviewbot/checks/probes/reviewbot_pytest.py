@@ -251,11 +251,13 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     reporter = Reporter(changed, str(early_config.rootpath))
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
-    error = result.excinfo[1] if result.excinfo else None
-    if error is not None and getattr(error, "path", None):
-        cause = getattr(error, "cause", None) or error.excinfo[1]  # the latter before pytest 8
+    if error := result.excinfo and result.excinfo[1]:
+        cause = error.__context__ or error
         text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
-        write_broken(error.path, last_line(text), text, frames_of(cause.__traceback__))
+        frames = frames_of(cause.__traceback__)
+        # A plug-in that imports the project, such as that of Django, fails like a conftest.py.
+        if path := getattr(error, "path", None) or (frames and "conftest.py"):
+            write_broken(path, last_line(text), text, frames)
 
 
 def write_broken(

@@ -21,8 +21,7 @@ from timeit import Timer
 from typing import Any
 
 REPORT = "/out/timing.json"
-MIN_SECONDS, LONG = 0.02, 0.3
-REPEATS = 6
+MIN_SECONDS, LONG, REPEATS = 0.02, 0.3, 6
 MAX_CALLS, MAX_ROWS = 100_000_000, 10
 CLOCK = time.perf_counter  # taken before the tree could put another in its place
 
