@@ -412,6 +412,8 @@ def test_an_old_jest_runs_the_test_of_a_claim(project: Project) -> None:
         ({"test": "tap"}, True),
         ({"test": "node t.js", "lint": "eslint --test-things"}, False),
         ({"test": "node --test-only x"}, False),
+        ({"test": "npm run test-api", "test-api": "node --conditions dev test.js"}, True),
+        ({"test": "node -r ./x.js scripts/run-tests.mjs"}, True),
         ({"spec": "mocha", "test": "npm-run-all lint spec"}, True),
         ({"test": "npm run lint && npm run spec", "lint": "eslint", "spec": "mocha"}, True),
         ({"test": 'concurrently "npm:spec" "npm:lint"', "spec": "node --test"}, True),

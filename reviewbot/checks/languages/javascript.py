@@ -18,8 +18,8 @@ PROBES = ("npm.sh", "npm.mjs", "npm_reporter.mjs", "mocha.cjs", "vitest.mjs")
 TEXT = r'"\s*:\s*"(?:[^"\\]|\\.){,2000}?'
 TESTS = rf'"(?:test|unit)[\w:.-]*{TEXT}'
 RUNNER = (
-    r"(?:\b(?:jest|react-scripts test|vitest|mocha"
-    r'|ava|bun test|borp|deno test|jasmine|karma|lab|qunit|tap|tape|uvu)\b| --test[ "])'
+    r'(?:\bnode (?:-[^\s"]+ (?:[^\s"-][^\s"]* )?){,9}(?!-)[\w./-]*\btests?\b| --test[ "]|\b(?:jest|'
+    r"(?:react-scripts|bun|deno) test|vitest|mocha|ava|borp|jasmine|karma|lab|qunit|tape?|uvu)\b)"
 )
 RUNS_TESTS = (
     rf'{TESTS}{RUNNER}|"([\w:.-]+){TEXT}{RUNNER}[\s\S]{{,9999}}{TESTS}[ :]\1[ "\\]'
