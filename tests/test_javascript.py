@@ -346,9 +346,9 @@ CLAIM = Reproduction(language="javascript", source="// a test")
 CALLED = {
     "mocha -r esm --recursive test": "mocha -r esm FILE",
     "N=1 nyc mocha --require=./a.js 'test/**'": "N=1 mocha --require=./a.js FILE",
-    "jest -c a.json --coverage": "jest -c a.json --roots=. --runTestsByPath FILE",
+    "jest -c a.json --coverage": "jest -c a.json --roots=. --coverage=false --runTestsByPath FILE",
     "cross-env N=2 node -r a --experimental-vm-modules node_modules/.bin/jest --ci": (
-        "N=2 -r a --experimental-vm-modules jest --roots=. --runTestsByPath FILE"
+        "N=2 -r a --experimental-vm-modules jest --roots=. --coverage=false --runTestsByPath FILE"
     ),
     "vitest --globals --mode ci src": "vitest --globals --mode ci FILE",
 }

@@ -190,6 +190,33 @@ def prove_rows(project: Project, rows: Mapping[str, tuple[Kind, str, str]]) -> d
     return proofs
 
 
+SAID = (
+    "of 0x7f3a51c0 in 1.25s",
+    "✓ adds (21ms)",
+    "--- FAIL: TestAdd (0.01s)",
+    "FAIL\tshop\t0.003s",
+    "Time:        12.266 s, estimated 2 s",
+    "Start at  13:14:10",
+    "duration_ms 81.5",
+)
+
+
+def test_what_differs_from_run_to_run_is_no_part_of_the_output(numbers: Project) -> None:
+    (proof,) = run(
+        numbers,
+        Reproduction(language="python", kind="script", source=f"print(*{SAID!r}, sep='\\n')\n1/0"),
+    )
+    assert proof.output.split("\n")[: len(SAID)] == [
+        "of 0x… in …",
+        "✓ adds (…)",
+        "--- FAIL: TestAdd (…)",
+        "FAIL\tshop\t…",
+        "Time:…",
+        "Start at…",
+        "duration_ms…",
+    ]
+
+
 def test_what_each_kind_proves(numbers: Project) -> None:
     prove_rows(numbers, ROWS)
 

@@ -53,7 +53,7 @@ const RUNNERS = {
       "--bail=0", // otherwise it ends without results
     ],
     coverage: ["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
-    file: [`--roots=${process.cwd()}`, "--runTestsByPath"],
+    file: [`--roots=${process.cwd()}`, "--coverage=false", "--runTestsByPath"],
     needs: optionsIn("-c|--config|--preset|--env|--testEnvironment"),
     read: ofSuites,
   },
