@@ -162,7 +162,7 @@ async def ask_intent(
 def join_same(
     cases: Sequence[Case], given: Sequence[tuple[Question, Judgement | IntentAnswer]]
 ) -> list[Case]:
-    """Cases of one severity are one if more than half of those asked about both say so.
+    """Cases are one if more than half of those asked about both say so, and none gets milder by it.
 
     No result of a check disappears in another one. Who raised one is not heard about the other.
     """
@@ -181,7 +181,8 @@ def join_same(
                 **{"id": one.id, "result": one.result, "proof": one.proof or other.proof},
                 **{"claims": one.claims + other.claims, "positions": heard},
             )
-            if one is not other and not other.result and one.severity == other.severity:
+            worst = max(one.severity, other.severity, key=RANK.__getitem__)
+            if one is not other and not other.result and joined.severity == worst:
                 found = {id: joined if case in both else case for id, case in found.items()}
     return [*{case.id: case for case in found.values()}.values()]
 
