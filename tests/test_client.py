@@ -346,7 +346,8 @@ def test_cached_tokens_and_long_prompts_have_prices_of_their_own() -> None:
 def test_pauses_grow_and_a_vendor_that_names_one_is_believed() -> None:
     busy = ProviderError("busy", fault="overloaded")
     assert [pause_before_next(busy, n, 1.0) for n in (1, 2, 3)] == [0.01, 0.02, None]
-    named = ProviderError("busy", fault="rate_limited", retry_after=7)
+    named = ProviderError("busy", fault="rate_limited")
+    named.retry_after = 7
     assert pause_before_next(named, 1, 0.0) == 7
 
 
