@@ -24,7 +24,7 @@ from msgspec import Struct
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from reviewbot.errors import ReviewbotError
-from reviewbot.text.plain import plain
+from reviewbot.text.plain import plain, shortened
 from reviewbot.text.secrets import redact
 from reviewbot.version import __version__
 
@@ -290,8 +290,7 @@ def graphql_error(faults: Sequence[GraphqlFault], doing: str) -> GitHubError:
 
 def one_line(text: str) -> str:
     """Words from outside for a message: one line, short, no secret, nothing for a terminal."""
-    line = " ".join(plain(redact(text[: 10 * MAX_WORDS])[0]).split())
-    return line if len(line) <= MAX_WORDS else f"{line[: MAX_WORDS - 1]}…"
+    return shortened(" ".join(plain(redact(text[: 10 * MAX_WORDS])[0]).split()), MAX_WORDS)
 
 
 def _error(doing: str, words: str, kind: FaultKind, hint: str) -> GitHubError:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
 from reviewbot.llm.provider import Account, Fault, ModelReply, ModelRequest, ProviderError, Usage
-from reviewbot.text.plain import plain
+from reviewbot.text.plain import plain, shortened
 from reviewbot.text.secrets import redact
 
 MAX_BYTES = 8_000_000
@@ -354,5 +354,4 @@ def quote(text: str, account: Account) -> str:
     """What a vendor says as a part of one of our messages: one line, short, without keys."""
     for own in (account.key, account.base_url):
         text = text.replace(own, "…") if own else text
-    text = plain(redact(text[: 20 * MAX_QUOTE])[0])
-    return text if len(text) <= MAX_QUOTE else f"{text[: MAX_QUOTE - 1]}…"
+    return shortened(plain(redact(text[: 20 * MAX_QUOTE])[0]), MAX_QUOTE)

@@ -22,7 +22,7 @@ from reviewbot.severity import RANK
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
-from reviewbot.text.plain import first_line, plain, shortened_bytes
+from reviewbot.text.plain import first_line, plain, shortened, shortened_bytes
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding, Memory, Remembered, Review
 
@@ -144,15 +144,15 @@ def annotation(finding: Finding) -> Annotation:
         words.sentence(finding.consequence),
         *words.decision(finding),
     ]
-    message = "\n".join(plain(words.shortened(line, MAX_PROSE)) for line in lines if line)
+    message = "\n".join(plain(shortened(line, MAX_PROSE)) for line in lines if line)
     title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
     return Annotation(
         path=place.path if place and place.side == "head" else "",
         start_line=place.line if place and is_at_line else 0,
         end_line=place.end_line if place and is_at_line else 0,
         annotation_level=level,
-        title=words.shortened(title, MAX_TITLE),
-        message=words.shortened(message, MAX_MESSAGE),
+        title=shortened(title, MAX_TITLE),
+        message=shortened(message, MAX_MESSAGE),
     )
 
 
@@ -164,7 +164,7 @@ def render_commands(review: Review, _: Style) -> str:
     """
     found = [annotation(finding) for finding in review.reported]
     if review.gaps:
-        gaps = words.shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
+        gaps = shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
         found.insert(0, Annotation("", 0, 0, "warning", "Not complete", gaps))
     shown: list[Annotation] = []
     for level, room in ROOMS.items():
@@ -191,7 +191,7 @@ def consultation(said: Consultation) -> str:
     said = redacted(said)
     parts = []
     for opinion in said.opinions:
-        text = inline(words.shortened(opinion.reason, MAX_OPINION))
+        text = inline(shortened(opinion.reason, MAX_OPINION))
         cited = ", ".join(map(code, opinion.citations))
         text += f" ({cited})" if cited else ""
         text += f" So: {words.STANCES[opinion.stance]}." if said.judges_claim else ""
@@ -314,7 +314,7 @@ def _line(finding: Finding, link: str = "") -> str:
 
 def _finding(finding: Finding, style: Style) -> str:
     language = (language_of(finding.location.path) if finding.location else None) or ""
-    excerpt = words.shortened(finding.excerpt, MAX_CODE)
+    excerpt = shortened(finding.excerpt, MAX_CODE)
     parts = [
         f"### {_heading(finding)}",
         _place(finding),
@@ -339,24 +339,24 @@ def _story(finding: Finding) -> Iterator[str]:
     tests = words.failed_tests(finding)
     output = finding.result.output if finding.result else ""
     if tests or output.strip():
-        failed = _listed([f"- {code(words.shortened(test, MAX_TITLE))}" for test in tests], 2_000)
+        failed = _listed([f"- {code(shortened(test, MAX_TITLE))}" for test in tests], 2_000)
         title = "The test that fails" if len(tests) == 1 else "The tests that fail"
         yield _folded(title if tests else "Output", failed, _output(output))
     if proof := finding.proof:
-        source = words.shortened(proof.reproduction.source, MAX_CODE)
+        source = shortened(proof.reproduction.source, MAX_CODE)
         test = block(source, proof.reproduction.language)
         title = f"The {proof.reproduction.name} that was written for it"
         yield _folded(title, _prose(words.proof_line(proof)), test, _output(proof.output))
 
 
 def _heading(finding: Finding, link: str = "") -> str:
-    title = inline(words.shortened(finding.title, MAX_TITLE)) or "(no title)"
+    title = inline(shortened(finding.title, MAX_TITLE)) or "(no title)"
     id = f"[{inline(finding.id)}]({link})" if link else inline(finding.id)
     return f"{id} ({finding.severity}): {title}"
 
 
 def _place(finding: Finding) -> str:
-    place = words.shortened(words.place(finding.location), MAX_TITLE)
+    place = shortened(words.place(finding.location), MAX_TITLE)
     return code(place) if finding.location else place
 
 
@@ -435,7 +435,7 @@ def _joined(*parts: str) -> str:
 
 
 def _prose(text: str) -> str:
-    return inline(words.shortened(text, MAX_PROSE))
+    return inline(shortened(text, MAX_PROSE))
 
 
 def _size(text: str) -> int:

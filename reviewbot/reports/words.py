@@ -182,10 +182,6 @@ def sentence(text: str) -> str:
     return text if not text or text[-1] in ".!?:;…`" else f"{text}."
 
 
-def shortened(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
 def why(finding: Finding) -> str:
     """What decided, after the name of the status: what was executed, who supports it, and why it
     stands although nobody looked at it again.
