@@ -35,6 +35,7 @@ from reviewbot.text.plain import dead
 from reviewbot.verdict.decide import alike
 from reviewbot.verdict.document import Review
 
+Files = Mapping[str, bytes | None]  # what a commit makes of files, by path; None removes one
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
 MAX_FIXES = 20  # that are remembered
 NOT_HERE = "Nothing can be committed here"
@@ -150,7 +151,7 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
 
 def open_pull(
     client: Client,
-    commits: Sequence[tuple[Mapping[str, bytes | None], str, str]],
+    commits: Sequence[tuple[Files, str, str]],
     branch: str,
     base: str,
     head: str,
@@ -254,14 +255,7 @@ def undo(run: Run, change: Change, _: Command) -> Answer:
     return Answer(words=words, update=update, reviews_again=True)
 
 
-def commit(
-    client: Client,
-    branch: str,
-    files: Mapping[str, bytes | None],
-    headline: str,
-    body: str,
-    head: str,
-) -> str:
+def commit(client: Client, branch: str, files: Files, headline: str, body: str, head: str) -> str:
     """Commit files on a branch of the repository, if `head` is its newest commit.
 
     Returns the id of the commit. Raises GitHubError; "stale" if the head moved.
@@ -360,7 +354,7 @@ async def _suggestions(
     return suggestions
 
 
-async def _before(run: Run, fixed: str) -> tuple[dict[str, bytes | None], list[str]]:
+async def _before(run: Run, fixed: str) -> tuple[Files, list[str]]:
     """What files had before a commit, and the paths of those that were changed since."""
     repository, head = run.repository, run.snapshot.pull.head_sha
     made = await repository.load_change(Target(kind="revision", revision=fixed))
