@@ -157,7 +157,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     me: str
     pull: PullRequest
     comments: tuple[Comment, ...] = ()
-    threads: tuple[Thread, ...] = ()
+    threads: tuple[Thread, ...] = msgspec.field(name="reviewThreads", default=())
     reviews: tuple[PostedReview, ...] = ()
     checks: tuple[CheckRun, ...] = ()
     hides_own: bool = False
@@ -211,9 +211,7 @@ def read_snapshot(client: Client, number: int) -> Snapshot:
         "repository": data["repository"]["nameWithOwner"],
         "me": (data.get("viewer") or {}).get("login") or "",
         "pull": pull,
-        "comments": pull["comments"],
-        "threads": pull["reviewThreads"],
-        "reviews": pull["reviews"],
+        **{name: pull[name] for name in OWN},
         "checks": runs,
         "hides_own": hides_own,
     }
