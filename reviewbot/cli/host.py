@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
 from math import inf
 from pathlib import Path
@@ -65,16 +65,13 @@ async def open_host(
             variables = await read_variables(repository, options.env_file)
             reviewed = None if is_patch else repository
             state = await find_state(reviewed, variables, options.state)
-            host = make_host(reviewed, state, variables, layers)
+            host = make_host(reviewed, state, variables, *layers)
             host = replace(host, panelists=panelists, fresh=options.fresh, emit=watch)
             yield host, repository, state
 
 
 def make_host(
-    repository: Repository | None,
-    state: State,
-    variables: Mapping[str, str],
-    layers: Sequence[Layer] = (),
+    repository: Repository | None, state: State, variables: Mapping[str, str], *layers: Layer
 ) -> Host:
     """Raises ReviewbotError."""
     return Host(

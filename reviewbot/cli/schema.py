@@ -13,6 +13,7 @@ from reviewbot.config.settings import Settings
 from reviewbot.llm.providers.replay import Recording
 from reviewbot.verdict.document import Review
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TYPES = {"review": Review, "evidence": Evidence, "config": Settings, "recording": Recording}
 
 
@@ -25,7 +26,6 @@ def command(name: str) -> None:
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """JSON Schema 2020-12."""
     schema = msgspec.json.schema(TYPES[name])
     for definition in schema["$defs"].values():
         if "description" in definition:
@@ -33,8 +33,4 @@ def schema_of(name: str) -> dict[str, Any]:
         for part in (definition, *definition["properties"].values()) if name == "config" else ():
             if part.get("type") == "object" and not part.get("required"):
                 part["type"] = ["object", "null"]  # in YAML, a section that has only comments
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"reviewbot {name}",
-        **schema,
-    }
+    return {"$schema": DIALECT, "title": f"reviewbot {name}", **schema}

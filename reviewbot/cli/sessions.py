@@ -215,7 +215,7 @@ async def replay(folder: Path | None, id: str, format: str) -> None:
         commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
         change = await repository.load_change(Target(kind="revision", revision=commits))
         host = replace(
-            make_host(repository, past.state, os.environ, [most]),
+            make_host(repository, past.state, os.environ, most),
             journal=Journal(),  # another replay may have other answers to the same questions
             providers={agent.provider: answers for agent in record.agents},
             panelists={agent.name: f"{agent.provider}:{agent.model}" for agent in record.agents},
