@@ -1,19 +1,16 @@
+import asyncio
+import signal
 import sys
+from collections.abc import Coroutine
 from contextlib import suppress
+from types import FrameType
+from typing import Any
 
 import click
 from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
-from reviewbot.cli.terminal import (
-    common,
-    is_given,
-    panel_options,
-    safe,
-    say,
-    wait_for,
-    was_interrupted,
-)
+from reviewbot.cli.terminal import common, is_given, panel_options, safe, say, wait_for
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.events import Event
@@ -58,13 +55,37 @@ async def command(lead: str | None, **_: object) -> int:
                     try:
                         if not is_terminal:
                             await _obey(line, chat)
-                        elif await was_interrupted(_obey(line, chat)):
+                        elif await _was_interrupted(_obey(line, chat)):
                             say("reviewbot: interrupted; Ctrl-D ends the conversation")
                     except (UsageError, ModelError) as error:
                         say(f"reviewbot: {error.with_hint}")
                         code = error.exit_code
             say(f"reviewbot: {usage_words(chat.totals)}")
             return 0 if is_terminal or dict(chat.history).keys() & chat.members else code
+
+
+async def _was_interrupted(work: Coroutine[Any, Any, None]) -> bool:
+    """Do something that Ctrl-C ends without ending the command. Whether it did."""
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+    before = signal.getsignal(signal.SIGINT)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGINT:
+            loop.call_soon_threadsafe(task.cancel)
+        elif callable(before):  # SIGTERM does what Ctrl-C otherwise does
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        await task
+    except asyncio.CancelledError:
+        current = asyncio.current_task()
+        if current and current.cancelling():
+            raise
+        return True
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return False
 
 
 async def _obey(line: str, chat: Chat) -> None:

@@ -75,18 +75,14 @@ async def test() -> int:
         raise ReviewbotError("no model can be asked", hint=" ".join(notes) or "reviewbot doctor")
     members = {(member.provider, member.model): member for member in asked}.values()
     journal = (await open_state()).journal()
-    limit = settings.limits.seconds
+    prices, limit = prices_of(settings.providers), settings.limits.seconds
     connections = connections_to([m.provider for m in asked], settings.providers, variables, limit)
 
     async def open_ledger() -> Ledger:
         return Ledger(Journal())
 
     client = ModelClient(
-        connections,
-        open_ledger,
-        prices_of(settings.providers),
-        Budget(0.10),
-        ends_at=time.monotonic() + limit,
+        connections, open_ledger, prices, Budget(0.10), ends_at=time.monotonic() + limit
     )
 
     async def ask(member: Panelist) -> str:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from functools import partial, wraps
 from inspect import iscoroutine
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
@@ -146,32 +145,6 @@ def wait_for(answer: Callable[[], Answer]) -> Answer:
         raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGINT, handler)
-
-
-async def was_interrupted(work: Coroutine[Any, Any, None]) -> bool:
-    """Do something that Ctrl-C ends without ending the command. Whether it did."""
-    import asyncio
-
-    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
-    before = signal.getsignal(signal.SIGINT)
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGINT:
-            loop.call_soon_threadsafe(task.cancel)
-        elif callable(before):  # SIGTERM does what Ctrl-C otherwise does
-            before(number, frame)
-
-    signal.signal(signal.SIGINT, stop)
-    try:
-        await task
-    except asyncio.CancelledError:
-        current = asyncio.current_task()
-        if current and current.cancelling():
-            raise
-        return True
-    finally:
-        signal.signal(signal.SIGINT, before)
-    return False
 
 
 def uses_color() -> bool:
