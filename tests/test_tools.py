@@ -116,6 +116,7 @@ def test_a_file_is_read(shop: Shop) -> None:
         ("shop/windows.py", {"side": None}, "    1 FIRST = 1\n    2 SECOND = 2"),
         ("shop/long.py", {"start": "7", "end": 8}, LONG),
         ("shop/long.py", {"start": -1}, "1 to 300 of 600 (300 at once):\n    1 VALUE_1 = 1"),
+        ("shop/long.py", {"start": 599, "end": 999}, "lines 599 to 600 of 600:\n  599 VALUE"),
         ("shop/wide.js", {}, "x … (17506 more characters)"),
         ("shop/hidden.py", {}, "a = [1]  # ⟨U+202E⟩ reversed"),
         ("shop/latin.txt", {}, "    1 caf\ufffd"),

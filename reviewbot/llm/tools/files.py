@@ -60,8 +60,9 @@ async def read_file(
         return f"there is no text file {path} at {side} of up to 1 MB; list_directory shows files"
     lines = _lines(content)
     start = max(start, 1)
-    last = min(end if end > 0 else len(lines), len(lines), start + MAX_LINES - 1)
-    cut = f" ({MAX_LINES} at once)" if last < (end if end > 0 else len(lines)) else ""
+    end = min(end, len(lines)) if end > 0 else len(lines)
+    last = min(end, start + MAX_LINES - 1)
+    cut = f" ({MAX_LINES} at once)" if last < end else ""
     rows = [f"{path} at {side}, lines {start} to {last} of {len(lines)}{cut}:"]
     for number, line in enumerate(lines[start - 1 : last], start):
         more = f" … ({len(line) - MAX_LINE} more characters)" if len(line) > MAX_LINE else ""
