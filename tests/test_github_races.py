@@ -182,6 +182,12 @@ def test_a_verdict_that_is_refused_is_a_comment(jobs: Jobs, app: Repository, pul
     assert (ran.exit_code, ran.outputs["verdict"]) == (0, "comment")
     assert (fine.reviews, len(fine.comments)) == ([], 1)
     assert summary_of(fine).startswith("**Reviewed**")
+    assert ran.summary.startswith("**Reviewed**")
+    assert "**Approved**" not in ran.summary
+    jobs.permissions |= {"actions": "write"}
+    app.workflows.append("reviewbot-review.yml")
+    answer = jobs.ask(fine, "/debate full", allow_approve="true")
+    assert "**Reviewed**" in answer
 
 
 def test_where_no_review_is_permitted_the_summary_has_it_all(jobs: Jobs, pull: Pull) -> None:

@@ -251,8 +251,8 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
     if focus or command.verb == "full":
         memory = replace(memory, parts={})
     made = asyncio.run(review(change, steps.host_of(run, memory, focus)))
-    exit_code, unposted = steps.finish(run, change, made)
-    words = f"{code(made.head_commit[:10])}: {unposted or markdown.review_body(made)}"
+    exit_code, said = steps.finish(run, change, made)
+    words = f"{code(made.head_commit[:10])}: {said}"
     cost = made.usage.cost_usd
 
     def update(state: State) -> State:

@@ -259,15 +259,16 @@ class Runner:
         for name, value in outputs.items():
             text = str(value).lower() if isinstance(value, bool) else str(value)
             end = f"end-{secrets.token_hex(16)}"
-            _append(self._output, f"{name}<<{end}\n{text}\n{end}")
+            _write(self._output, f"{name}<<{end}\n{text}\n{end}", "a")
 
     def summarise(self, markdown: str) -> None:
-        _append(self._summary, markdown)
+        """Write the summary of this step, in place of an earlier one."""
+        _write(self._summary, markdown, "w")
 
 
-def _append(path: str, text: str) -> None:
+def _write(path: str, text: str, mode: str) -> None:
     if path:
-        with Path(path).open("a", encoding="utf-8", errors="replace") as file:
+        with Path(path).open(mode, encoding="utf-8", errors="replace") as file:
             file.write(f"{text}\n")
 
 

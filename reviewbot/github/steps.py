@@ -155,19 +155,20 @@ def finish(
 ) -> tuple[int, str]:
     """Keep a review, and bring it to its pull request. `suggestions` are proven new lines by id.
 
-    Returns the exit code of the job, and why nothing is posted, if so. Raises GitHubError.
+    Returns the exit code of the job, and the verdict or why none is posted. Raises GitHubError.
     """
-    code, unposted = keep(run.job, run.runner, review, run.settings), ""
+    code = keep(run.job, run.runner, review, run.settings)
     try:
         if run.job.is_on("dry_run"):
             unposted = "A dry run: nothing is posted."
-        elif not publish(run, review, change, suggestions or {}):
+        elif posted := publish(run, review, change, suggestions or {}):
+            return code, markdown.review_body(posted)
+        else:
             unposted = NOT_PERMITTED
             print(render(review, "github"), flush=True)
     except NothingToDo as reason:
         unposted = str(reason)
-    if unposted:
-        run.runner.say(unposted, "notice")
+    run.runner.say(unposted, "notice")
     return code, unposted
 
 
@@ -204,11 +205,13 @@ def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
     return int(_fails(review, settings.review.fail_on))
 
 
-def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, str]) -> bool:
+def publish(
+    run: Run, review: Review, change: Change, suggestions: Mapping[str, str]
+) -> Review | None:
     """Read what is there, do what is missing, and look again until nothing is.
 
-    Returns whether this token may comment. Raises GitHubError if the pull request cannot be read,
-    or what is missing cannot be written, and NothingToDo if it is closed or moved on meanwhile.
+    Returns the review as GitHub takes it, None if this token may not comment. Raises GitHubError
+    if the pull request cannot be read or written, and NothingToDo if it is closed or moved on.
     """
     client, runner, number = run.client, run.runner, run.snapshot.pull.number
     # What GitHub refused, and check runs, however late it shows them.
@@ -249,7 +252,7 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
                         may_judge = False
                         if action.event == "APPROVE":
                             review = replace(review, verdict="comment")
-                            runner.put({"verdict": review.verdict})
+                            keep(run.job, runner, review, run.settings)
                             runner.say(f"{error} ({APPROVAL_HINT})", "warning")
                     else:
                         settled.add(plan.PostReview)
@@ -268,7 +271,7 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
     runner.put({"summary_comment_url": url, **numbers})
     if may_comment:
         runner.say(f"The review is posted: {url}")
-    return may_comment
+    return review if may_comment else None
 
 
 def make_desired(
