@@ -126,7 +126,7 @@ def test_only_safe_addresses_are_used(url: str, fields: Mapping[str, Any], probl
 def test_a_key_that_cannot_be_one_is_refused_without_being_quoted() -> None:
     for key in ("two words", "line\n", "kéy", "tab\t"):
         with pytest.raises(ConfigError, match="has a character that no key has") as raised:
-            make_provider("anthropic", "", key=key)
+            make_provider("anthropic", "https://api.anthropic.com", key=key)
         assert key not in str(raised.value)
 
 

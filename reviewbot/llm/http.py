@@ -28,6 +28,7 @@ MAX_SAID = 2_000  # of an error that count; some servers repeat the prompt
 # pair in a prompt. ExceptionGroup: the port of a proxy is none that there can be.
 TRANSPORT_ERRORS = (httpx2.HTTPError, httpx2.StreamError, UnicodeEncodeError, OSError, EndOfStream)
 UNREACHABLE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, ExceptionGroup)
+UNWRITABLE = (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeEncodeError)
 # What is raised over an answer that is not what it should be.
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError)
 # Errors within an answer, which began with status 200, by their type.
@@ -97,18 +98,16 @@ class HttpProvider(ABC):
     """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take.
 
     Attributes:
-        base_url: where it answers, unless the account says so.
         complaints: parts of a request that some models do not take, and what errors say of them.
     """
 
-    base_url: ClassVar[str] = ""
     complaints: ClassVar[Mapping[str, re.Pattern[str]]] = {}
     unreachable_hint: ClassVar[str] = "check the network, proxies and providers.{name}.base_url"
 
     def __init__(self, account: Account, address: str = "") -> None:
         """Raises ConfigError if the address or the key must not be used."""
         self._account = replace(account, base_url=address or account.base_url)
-        self._base_url = (self._account.base_url or self.base_url).rstrip("/")
+        self._base_url = self._account.base_url.rstrip("/")
         is_plain = check_address(account, self._base_url).scheme == "http"
         if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
             message = f"the key of {account.name} has a character that no key has"
@@ -235,18 +234,18 @@ class HttpProvider(ABC):
     def _transport_error(self, error: Exception) -> ProviderError:
         """What an exception of the transport means. It is not quoted: it may have headers."""
         name = self._account.name
-        match error:
-            case _ if isinstance(error, UNREACHABLE):
-                hint = self.unreachable_hint.format(name=name)
-                if "CERTIFICATE_VERIFY_FAILED" in str(error):
-                    hint = "its certificate is not trusted: SSL_CERT_FILE names those that are"
-                return ProviderError(f"{name} cannot be reached", fault="unreachable", hint=hint)
-            case httpx2.TimeoutException() | TimeoutError():
-                message = f"{name} did not answer within {self._account.seconds:g} s"
-                return ProviderError(message, fault="timeout")
-            case httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError() | UnicodeEncodeError():
-                message = f"the request to {name} cannot be written as HTTP"
-                return ProviderError(message, fault="invalid")
+        if isinstance(error, UNREACHABLE):
+            hint = self.unreachable_hint.format(name=name)
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                hint = "its certificate is not trusted: SSL_CERT_FILE names those that are"
+            return ProviderError(f"{name} cannot be reached", fault="unreachable", hint=hint)
+        if isinstance(error, httpx2.TimeoutException | TimeoutError):
+            message = f"{name} did not answer within {self._account.seconds:g} s"
+            return ProviderError(message, fault="timeout")
+        if isinstance(error, UNWRITABLE):
+            return ProviderError(
+                f"the request to {name} cannot be written as HTTP", fault="invalid"
+            )
         message = f"{name} cut the connection before its answer ended"
         return ProviderError(message, fault="interrupted")
 

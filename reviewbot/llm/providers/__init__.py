@@ -53,6 +53,7 @@ VENDORS: Mapping[str, Vendor] = {
     "anthropic": Vendor(
         module=f"{__name__}.anthropic",
         key_names=("ANTHROPIC_API_KEY",),
+        base_url="https://api.anthropic.com",
         # The middle size in types/model.py of anthropic 2.11.
         model="claude-sonnet-5-5",
     ),
@@ -66,6 +67,7 @@ VENDORS: Mapping[str, Vendor] = {
     "gemini": Vendor(
         module=f"{__name__}.gemini",
         key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        base_url="https://generativelanguage.googleapis.com",
         # The model of the examples in google-genai 3.4.
         model="gemini-3.8-flash",
     ),

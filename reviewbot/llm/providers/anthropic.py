@@ -17,7 +17,6 @@ COUNTERS = (
 
 
 class Anthropic(HttpProvider):
-    base_url = "https://api.anthropic.com"
     complaints: ClassVar = {EFFORT: re.compile(EFFORT)}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:

@@ -14,7 +14,6 @@ SCHEMA = "schema"
 
 
 class Gemini(HttpProvider):
-    base_url = "https://generativelanguage.googleapis.com"
     complaints: ClassVar = {SCHEMA: ABOUT_SCHEMA}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
