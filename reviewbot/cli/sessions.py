@@ -36,7 +36,7 @@ from reviewbot.journal import Journal
 from reviewbot.llm.client import Totals
 from reviewbot.llm.prices import DOLLAR
 from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall
-from reviewbot.llm.providers.replay import Replay
+from reviewbot.llm.providers.replay import RecordedAnswer, Recording, Replay
 from reviewbot.pipeline import review as make_review
 from reviewbot.reports import render, words
 from reviewbot.state import State, read_review
@@ -208,8 +208,8 @@ async def replay(folder: Path | None, id: str, format: str) -> None:
         message = f"review {record.session.id} is about changes that were not committed"
         raise UsageError(message, hint="replay the review of a commit: reviewbot sessions")
     # A question without an answer is an absence.
-    replies = {r.label: reply.text for r, reply in turns if reply and not reply.calls}
-    answers = Replay.from_answers(replies)
+    entries = (RecordedAnswer(label=r.label, answer=a.text) for r, a in turns if a and not a.calls)
+    answers = Replay(Recording(entries=tuple(entries)))
     most = flag_layer({"limits.cost_usd": 10_000})  # what was paid needs no cap
     with open_repository() as repository:
         commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
