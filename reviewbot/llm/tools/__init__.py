@@ -67,12 +67,9 @@ class ToolBox:
         needs = {"execute_command": commands and may_execute, "query_database": database}
         words = {"commands": ", ".join(commands), "database": database}
         self.context, self.may_execute, self.steps = context, may_execute, steps
-        self._table = {**TOOLS, **(more or {})}
-        self._arguments = {
-            name: _arguments_of(tool)
-            for name, (tool, _) in self._table.items()
-            if needs.get(name, True)
-        }
+        known = {**TOOLS, **(more or {})}
+        self._table = {name: row for name, row in known.items() if needs.get(name, True)}
+        self._arguments = {name: _arguments_of(tool) for name, (tool, _) in self._table.items()}
         self.tools = tuple(
             Tool(
                 name=name,
