@@ -172,8 +172,7 @@ def find_issue(client: Client) -> tuple[int, State]:
     Only people who may triage can set its label, so nobody else can make it up.
     """
     about = {"state": "open", "labels": LABEL, "per_page": "100"}
-    found = client.read("/issues", "find the issue of the last audit", **about)
-    for issue in found:
+    for issue in client.read("/issues", "find the issue of the last audit", **about):
         first, _, rest = (issue.get("body") or "").partition("\n")
         if first.rstrip("\r") == AUDIT and "pull_request" not in issue:
             return int(issue["number"]), pulls.decode_state(rest.partition("\n")[0]) or State()
@@ -202,8 +201,7 @@ def find_pull(client: Client, event: Event) -> int:
     """
     name = event.head_repository
     head = f"{name.partition('/')[0]}:{event.head_ref}"
-    found = client.read("/pulls", "find the pull request of a run", state="open", head=head)
-    for pull in found:
+    for pull in client.read("/pulls", "find the pull request of a run", state="open", head=head):
         source, sha = pull["head"]["repo"] or {}, pull["head"]["sha"]
         if (source.get("full_name"), sha) == (name, event.head_sha):
             return int(pull["number"])

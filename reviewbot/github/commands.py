@@ -265,8 +265,7 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
 def ask(run: Run, change: Change, command: Command) -> Answer:
     named = {f"F{number}" for number in re.findall(r"\b[Ff](\d+)\b", command.text)}
     known = [known for known in run.facts.state.memory.findings if known.id in named]
-    questions = partial(questions_about_change, command.text, _cases(run, known))
-    said = _consult(run, change, questions)
+    said = _consult(run, change, partial(questions_about_change, command.text, _cases(run, known)))
     update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
     return Answer(words=markdown.consultation(said), update=update)
 

@@ -139,11 +139,8 @@ def annotation(finding: Finding) -> Annotation:
     elif finding.status == "question" or RANK[finding.severity] < RANK["medium"]:
         level = "notice"
     is_at_line = place is not None and place.side == "head" and place.line > 0
-    lines = [
-        "" if is_at_line else words.place(place),
-        words.sentence(finding.consequence),
-        *words.decision(finding),
-    ]
+    where = "" if is_at_line else words.place(place)
+    lines = (where, words.sentence(finding.consequence), *words.decision(finding))
     message = "\n".join(plain(shortened(line, MAX_PROSE)) for line in lines if line)
     title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
     return Annotation(
@@ -264,8 +261,7 @@ def audit(review: Review, last: Memory, page: Page, room: int) -> str:
 
 
 def _places(findings: Sequence[Finding], room: int) -> str:
-    lines = [f"- {_heading(finding)}, {_place(finding)}" for finding in findings]
-    return _listed(lines, room // 4)
+    return _listed([f"- {_heading(finding)}, {_place(finding)}" for finding in findings], room // 4)
 
 
 def _page(review: Review, page: Page | None, style: Style, room: int) -> str:

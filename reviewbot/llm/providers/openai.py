@@ -58,8 +58,7 @@ class OpenAI(HttpProvider):
         if RESPONSES in without:
             return await self._chat(request, without, on_text)
         text, response = "", dict[str, Any]()
-        body = body_of(request, without)
-        async with self._post("/responses", body, self._bearer) as lines:
+        async with self._post("/responses", body_of(request, without), self._bearer) as lines:
             async for event in http.events_of(lines):
                 response = event.get("response") or response
                 if event["type"] == "response.output_text.delta":
