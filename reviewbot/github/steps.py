@@ -205,9 +205,7 @@ def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
     return int(_fails(review, settings.review.fail_on))
 
 
-def publish(
-    run: Run, review: Review, change: Change, suggestions: Mapping[str, str]
-) -> Review | None:
+def publish(run: Run, review: Review, change: Change, offers: Mapping[str, str]) -> Review | None:
     """Read what is there, do what is missing, and look again until nothing is.
 
     Returns the review as GitHub takes it, None if this token may not comment. Raises GitHubError
@@ -222,7 +220,7 @@ def publish(
     for _ in range(ATTEMPTS):
         snapshot = pulls.read_snapshot(client, number)
         check_open(snapshot, review.head_commit)
-        desired = make_desired(run, review, change, snapshot, suggestions)
+        desired = make_desired(run, review, change, snapshot, offers)
         desired = replace(desired, may_judge=may_judge)
         if plan.PostReview in settled:
             desired = replace(desired, comments=())  # those keep the summary back
