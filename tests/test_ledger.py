@@ -208,6 +208,60 @@ def test_replies_from_before_a_fresh_session_do_not_count_for_it(store: Store) -
     asyncio.run(main())
 
 
+def test_a_rejected_reply_counts_until_its_session_has_ended(store: Store) -> None:
+    again = replace(REQUEST, label="critic/first_pass/again")
+
+    async def main() -> None:
+        first = new_ledger(store)
+        for request in (REQUEST, again):
+            await first.settle(await claimed(first, request), REPLY, 20, 1.5)
+        await first.reject(REQUEST.label, again.label)
+        beside = new_ledger(store)  # both take one course
+        for ledger in (first, beside):
+            assert await recorded(ledger) == Recorded(reply=REPLY, cost=20)
+        await first.finish("{}")
+        assert (await recorded(beside)).reply == REPLY
+        await beside.finish("{}")
+        later, other = new_ledger(store), new_ledger(store)
+        claim = await claimed(later)
+        waiting = asyncio.create_task(recorded(other))
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        new = replace(REPLY, text="new")
+        await later.settle(claim, new, 30, 1.5)
+        assert await waiting == Recorded(reply=new, cost=30)
+        await later.settle(await claimed(later, again), new, 30, 1.5)
+        await later.reject(again.label, again.label)
+        await later.finish("{}")
+        await other.finish("{}")
+        last = new_ledger(store)
+        assert (await recorded(last)).reply == new
+        await last.fail(await claimed(last, again), 0)
+        await claimed(new_ledger(store, fresh=True))
+
+    asyncio.run(main())
+    record = load_session(store, 1)
+    assert record
+    assert ["nothing" in turn.reply for turn in record.turns] == [True, True]
+
+
+def test_an_unfinished_session_keeps_a_reply_that_it_rejected(url: str, tmp_path: Path) -> None:
+    async def main() -> None:
+        died = new_ledger(stores[0])
+        await ask(died)
+        await died.reject(REQUEST.label, "")
+        stores[0].close()
+        resumed = new_ledger(stores[1])
+        assert (await recorded(resumed)).reply == REPLY
+        await resumed.reject(REQUEST.label, "")
+        await resumed.finish("{}")
+        await claimed(new_ledger(stores[1]))
+
+    stores = [open_store(url, tmp_path) for _ in range(2)]
+    asyncio.run(main())
+    stores[1].close()
+
+
 def test_any_text_is_recorded_and_replies_survive(store: Store) -> None:
     request = replace(REQUEST, question=ODD, label=ODD, model=ODD)
     calls = (ToolCall(id="1", name=ODD, arguments=ODD),)

@@ -228,6 +228,30 @@ def test_no_server_can_make_a_review_exceed_its_cap(usage: Any) -> None:
 
 
 @pytest.mark.usefixtures("cart")
+def test_the_next_review_asks_again_what_got_no_usable_answer() -> None:
+    is_able = False
+
+    def script(received: Received) -> Sent:
+        is_lost = received.body["model"] == "b" and not is_able
+        return fake_openai.answer("no idea") if is_lost else debate(received)
+
+    def absent() -> tuple[int, set[str]]:
+        """How many calls a review makes, and who is missing in it."""
+        document = json.loads(run("review", "HEAD", "--format", "json").stdout)
+        return document["usage"]["calls"], {who["panelist"] for who in document["absences"]}
+
+    with VendorServer(script).running() as server:
+        configure(configuration(server.url))
+        assert absent()[1] == {"reviewer"}
+        asked = len(server.received)
+        assert absent()[1] == {"reviewer"}
+        assert {r.body["model"] for r in server.received[asked:]} == {"b"}
+        is_able = True
+        assert absent()[1] == set()
+        assert absent() == (0, set())
+
+
+@pytest.mark.usefixtures("cart")
 def test_a_model_without_a_price_is_not_asked_under_a_cap() -> None:
     with VendorServer(debate).running() as server:
         configure(configuration(server.url, "openrouter", price=0))

@@ -34,10 +34,17 @@ from reviewbot.store.sessions import (
 
 Result = TypeVar("Result")
 SECONDS_BETWEEN_LOOKS = 0.05
-# An outcome before a claim, and the newest of either.
+# An outcome before a claim, and the newest of either; schema.sql says what counts.
 KNOWN = (
-    "SELECT * FROM calls WHERE key = :key AND generation >= :generation"
+    "SELECT * FROM calls WHERE key = :key AND generation >= :generation AND (state <> 'rejected'"
+    " OR EXISTS (SELECT * FROM turns JOIN sessions ON sessions.id = session_id WHERE turns.key ="
+    " calls.key AND turns.generation = calls.generation AND sessions.state = 'running'))"
     " ORDER BY state = 'claimed', generation DESC LIMIT 1"
+)
+NEXT = "SELECT coalesce(max(generation) + 1, 0) AS generation FROM calls WHERE key = :key"
+REJECT = (
+    "UPDATE calls SET state = 'rejected' WHERE state = 'done' AND (key, generation) IN (SELECT"
+    " key, generation FROM turns WHERE session_id = :id AND phase IN (:label, :again))"
 )
 CLAIMED = "key = :key AND generation = :generation AND state = 'claimed'"
 
@@ -78,6 +85,9 @@ class Ledger:
 
     async def fail(self, lease: Lease, cost: int, kept: ProviderError | None = None) -> None:
         """Give up a lease. A failure that is kept is the outcome for whoever asks later."""
+
+    async def reject(self, label: str, again: str) -> None:
+        """Have what has these labels asked again once no session that knows the replies runs."""
 
 
 @asynccontextmanager
@@ -132,6 +142,7 @@ class SqlLedger(Ledger):
         claim = {"owner": owner.id, "worst": worst}
         known = connection.rows(KNOWN, key=key, generation=generation)
         if not known:
+            generation = max(generation, connection.rows(NEXT, key=key)[0]["generation"])
             new = {"key": key, "generation": generation, "state": "claimed", **claim}
             new |= {"provider": request.provider, "model": request.model}
             is_mine = connection.insert("calls", new)
@@ -161,6 +172,10 @@ class SqlLedger(Ledger):
             await self._end(lease, 0, cost=cost, **failure)
         else:
             await self._release(lease, cost)
+
+    async def reject(self, label: str, again: str) -> None:
+        labels = {"label": label, "again": again}
+        await self._write(lambda given: given.execute(REJECT, id=self._session.id, **labels))
 
     async def _end(self, lease: Lease, seconds: float, **outcome: Any) -> None:
         """Record how a claimed call ended: columns of the table."""

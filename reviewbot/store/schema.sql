@@ -77,6 +77,9 @@ CREATE INDEX IF NOT EXISTS ix_trials_session_id ON trials (session_id);
 
 -- worst: what the call may cost while it is claimed. lost: what earlier calls of the row that gave
 -- no reply may have cost. A claim without owner was given up, and worst is what it did cost.
+-- state: claimed; then done, failed, or rejected, if the question got no usable answer. Rejected
+-- replies count while a session that has one as a turn is unfinished: resumed, it takes the same
+-- course. After that the question is asked again, in the next generation.
 CREATE TABLE IF NOT EXISTS calls (
     key TEXT NOT NULL,
     generation INTEGER NOT NULL,
