@@ -315,6 +315,14 @@ def test_english_words_of_a_report_are_taken_for_names_only_if_nothing_else_is_n
         assert names == [shown]
 
 
+def test_numbers_and_special_methods_of_a_report_are_no_names(largest: Project) -> None:
+    largest.commit("Add", {f"part{n}/__init__.py": "" for n in range(7)})
+    numbers = " ".join(map(str, range(10_000, 10_300)))
+    report = f"largest([]) raises in __init__ after {numbers} calls."
+    _, scripted = solve(largest, by_report(REPRODUCED), report)
+    assert '## "lists.py"' in scripted.prompts[0][1]
+
+
 def test_where_no_fix_passes_a_test_that_of_another_panelist_is_tried(largest: Project) -> None:
     wrong, right = by_report(REPRODUCED.replace("is None", "== 0")), by_report(REPRODUCED)
 

@@ -354,7 +354,7 @@ async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
     existing = sorted(await trials.repository.list_files(tree))
     names = [*dict.fromkeys(PATH.findall(report))][-MAX_NAMES:]
     found = [path for name in names for path in _ending(name, existing)][::-1]
-    called = {*NAME.findall(report)}
+    called = {n for n in NAME.findall(report) if n.isidentifier() and not n.startswith("__")}
     found += [at for at in existing if at[-3:] == ".py" and at[:-3].rpartition("/")[2] in called]
     for words in (called, {*WORD.findall(report)}):
         if words and (words is called or not found):  # what may be English only if need be
