@@ -230,6 +230,12 @@ def test_tests_that_do_not_run_say_nothing(lists: Project) -> None:
         pursue_goal(lists, "tests", by_edit("test_sign.py", "", NEW_TEST))
 
 
+def test_a_module_without_statements_cannot_be_measured(lists: Project) -> None:
+    lists.commit("Empty", {"lists.py": "# Nothing yet.\n", "test_lists.py": "import lists\n"})
+    with pytest.raises(UsageError, match="none of these lines can be measured"):
+        pursue_goal(lists, "tests", by_edit("test_sign.py", "", NEW_TEST))
+
+
 REPORT = """It crashes with an empty list:
 
 Traceback (most recent call last):

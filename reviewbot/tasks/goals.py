@@ -113,7 +113,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     # All lines: coverage says which of them can be executed, and which tests run them.
     lines = {path: range(1, text.count(b"\n") + 2) for path, text in sorted(contents.items())}
     before = await run_suite(tree, suite, trials, lines)
-    if before.problem or not before.statements:
+    if before.problem or not any(before.statements.values()):
         reason = before.problem or "none of these lines can be measured"
         raise UsageError(f"nothing is known of the tests: {reason}")
     missing = _missing(before)
