@@ -217,10 +217,13 @@ class Reporter:
                 starts = {line: min(start_of([line])) for line in changed}
             except Exception:  # the file cannot be parsed, or is not there
                 continue
-            # A statement of several lines runs with the first of them.
+            # A statement of several lines runs with any of them; the first may have no code.
             lines = sorted(line for line in changed if starts[line] in code)
             known = data.contexts_by_lineno(file)  # "" stands for imports
-            contexts = {line: known.get(line) or known.get(starts[line], []) for line in lines}
+            whole: dict[int, list[str]] = {}
+            for line, names in known.items():
+                whole.setdefault(min(start_of([line])), []).extend(names)
+            contexts = {line: known.get(line) or whole.get(starts[line], []) for line in lines}
             ran = [line for line in lines if contexts[line]]
             statements[path], executed[path] = lines, ran
             for line in ran:
