@@ -39,8 +39,7 @@ COMMENT = re.compile(r"^[ \t]*//", re.MULTILINE)  # a program that takes these t
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
 MAX_PARSED, MAX_LINE = 400_000, 20_000  # characters; a longer line is generated
-MAX_ERRORS = 20  # of a file
-MAX_DEPTH = 500  # of brackets
+MAX_ERRORS, MAX_DEPTH = 20, 500  # of a file; of brackets
 
 
 def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:

@@ -89,8 +89,7 @@ def read_vet(completed: Completed) -> Report:
     problem = ""
     if "\nvet failed\n" in text:
         problem = problem_of(text, UNUSUAL) or ("" if found else "vet failed")
-    read = frozenset(READ.findall(text))
-    return Report(diagnostics=tuple(found), read=read, problem=problem)
+    return Report(diagnostics=tuple(found), read=frozenset(READ.findall(text)), problem=problem)
 
 
 def problem_of(text: str, unreadable: re.Pattern[str]) -> str:
@@ -207,8 +206,7 @@ class Module:
     ) -> TestOutcome:
         said = [(f"{self._folder}/{path}", line, why) for path, line, why in COMPILER.findall(text)]
         # A test may log before it fails.
-        logged = [(f"{folder}/{m[2]}", m[3], m[4] or m[5]) for m in FAILED.finditer(text)]
-        said += logged[::-1]
+        said += [(f"{folder}/{m[2]}", m[3], m[4] or m[5]) for m in FAILED.finditer(text)][::-1]
         lines = [line for line in text.splitlines() if not line.startswith(("#", "---", "FAIL"))]
         panic, stack = PANIC.search(text), reversed(FRAME.findall(text))
         message = panic[1] if panic else said[0][2] if said else " ".join(lines[:3])

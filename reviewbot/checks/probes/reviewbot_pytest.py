@@ -25,6 +25,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from _pytest.config import ConftestImportFailure
 from _pytest.reports import CollectReport  # pytest itself names it since 7.0 only
 
 REPORT = "/out/pytest.jsonl"
@@ -255,11 +256,14 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
     if error := result.excinfo and result.excinfo[1]:
-        cause = error.__context__ or error
+        # pytest, and plug-ins such as that of Django, wrap what the project raises.
+        wrapped = [error.__context__] if error.__suppress_context__ and error.__context__ else []
+        cause = max([*wrapped, error], key=lambda each: len(frames_of(each.__traceback__)))
         text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
         frames = frames_of(cause.__traceback__)
-        # A plug-in that imports the project, such as that of Django, fails like a conftest.py.
-        if path := getattr(error, "path", None) or (frames and "conftest.py"):
+        is_conftest = isinstance(error, ConftestImportFailure)
+        if is_conftest or frames:  # a plug-in that imports the project fails like a conftest.py
+            path = error.path if is_conftest else "conftest.py"
             write_broken(path, last_line(text), text, frames)
 
 
