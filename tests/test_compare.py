@@ -319,6 +319,9 @@ NEW = Project(
 MISSING = "ModuleNotFoundError: No module named '{}'"
 
 
+NODE = Project(
+    manifests={"package.json": '"dependencies": {"left-pad": "1", "a.b": "1", "@x/y": "1"}'}
+)
 ABSENT = [
         (IMPORTS, MISSING.format("oss"), Project(), True),
         (NUMPY, MISSING.format("numpy"), DECLARED, False),
@@ -342,6 +345,14 @@ ABSENT = [
         (SAME, "shop.PackageNotFoundError: x", Project(), True),
         (change_of(changed("", "import os.pathh")), MISSING.format("os.pathh"), Project(), True),
         (SAME, MISSING.format("os.pathh"), Project(), False),
+        (change_of(changed("", "import 'left-pad'")), "Cannot find module 'left-pad' from 'a.js'",
+         NODE, False),
+        (change_of(changed("", "import 'a.b'")), "Cannot find module 'a.b' from 'a.js'",
+         NODE, False),
+        (change_of(changed("", "import '@x/y'")), "Cannot find package '@x/y' imported from /a.js",
+         NODE, False),
+        (change_of(changed("", "import '@x/z'")), "Cannot find package '@x/z' imported from /a.js",
+         NODE, True),
         (SAME, "Error [X]: Cannot find module 'dist/x.mjs' imported from a.mjs", Project(), True),
         (change_of(changed("", "from json import lodas")),
          "ImportError: cannot import name 'lodas' from 'json' (/usr/lib)", Project(), True),
@@ -357,7 +368,8 @@ def test_a_module_that_is_missing() -> None:
         names = {id for result in evidence.new_results for id in result.tests}
         assert names == {other.id, TEST} if is_found else {other.id}, message
         (run,) = (run for run in evidence.runs if run.side == "head")
-        hint = ": install it into the project's environment" if "No module" in message else ""
+        is_module = "No module" in message or "Cannot find" in message
+        hint = ": install it into the project's environment" if is_module else ""
         wanted = ("ended", "") if is_found else ("incomplete", f"{message} (test_a.py){hint}")
         assert (run.outcome, run.reason) == wanted
 

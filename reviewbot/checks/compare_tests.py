@@ -181,8 +181,8 @@ def is_missing_here(
         return name is None and not (is_part and is_written)
     # Another version of the package may have it.
     is_other = earlier != "passed" or any(f.path in project.manifests for f in change.files)
-    is_declared = project.declares(top) if project.manifests else earlier is None
-    return not is_written or (is_declared and (is_other or not is_part))
+    is_named = any(map(project.declares, (top, module))) if project.manifests else earlier is None
+    return not is_written or (is_named and (is_other or not is_part))
 
 
 def locate(
@@ -284,5 +284,5 @@ def _is_file(test: TestOutcome) -> bool:
 
 def _writes(change: Change, match: re.Match[str]) -> bool:
     """Whether the change adds a line with the name that is missing."""
-    name = re.compile(rf"\b{re.escape(match[1])}\b")
+    name = re.compile(rf"(?<!\w){re.escape(match[1])}\b")
     return any(name.search(text) for file in change.files for text in file.added.values())

@@ -76,7 +76,7 @@ SCOPE, EXCLUDE = (
 )
 TESTS = re.compile(r"test(?!ing)|(?<!\.)testing")  # not a module such as `shop.testing`
 PATH = re.compile(r"[\w*.][\w*./-]*")
-WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+WORD = re.compile(r"(?:@[\w.-]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
 MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
 SHOWS_USE = "import"  # among documented names: documentation says how to import the package
@@ -158,13 +158,13 @@ class Project(Struct, frozen=True, kw_only=True):
         return path.partition("/")[0].removesuffix(".py") not in NOT_IMPORTED
 
     def declares(self, module: str) -> bool:
-        """Whether a manifest names the package of a top-level module."""
+        """Whether a manifest names a package of npm, or that of a top-level module of Python."""
         words = {
             re.sub(r"[-.]+", "_", word.lower())
             for text in self.manifests.values()
             for word in WORD.findall(text)
         }
-        return PACKAGES.get(module, module).lower() in words
+        return re.sub(r"[-.]+", "_", PACKAGES.get(module, module).lower()) in words
 
 
 async def load_project(
