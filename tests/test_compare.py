@@ -536,6 +536,8 @@ def test_what_linters_say_of_a_name_that_a_test_misses_is_not_said_twice() -> No
     change = change_of(changed("a\nb\nc", "a\nB\nC"))
     results = compare(change, runs, Project()).results
     assert [result.cause for result in results] == ["E6", "E6", "", "", "", ""]
+    results = compare(change, runs[::-1], Project()).results
+    assert [result.cause for result in results] == ["", "E1", "E1", "", "", ""]
 
 
 def test_what_a_type_checker_says_of_a_name_that_ruff_does_not_know_is_not_said_twice() -> None:
