@@ -177,7 +177,8 @@ function write() {
   const statements = by((counts) => [...counts.keys()]);
   const executed = by((counts) => [...counts.keys()].filter((line) => counts.get(line) > 0));
   // JSON has no half of a character, which a test may print, or what is cut off leaves.
-  const whole = (_, value) => value?.replace?.(/\p{Surrogate}/gu, "\uFFFD") ?? value;
+  const whole = (_, value) =>
+    typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\uFFFD") : value;
   writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }, whole));
 }
 
