@@ -32,8 +32,7 @@ MAX_LISTED, MIN_TESTS, MAX_ALL = 5, 2, 30  # calls of a function, in tests, and 
 # A name that is called more often says too little about which function is meant.
 MAX_CALLS = 40
 MAX_DECLARED = 3  # files that declare a name
-MAX_TEXT = 160  # characters that are shown of a line
-MAX_LENGTH = 1_000  # of such a line; longer ones are generated
+MAX_TEXT, MAX_LENGTH = 160, 1_000  # shown of a line, in characters; longer ones are generated
 # Languages that call each other's functions count as one.
 FAMILY = {"typescript": "javascript", "cpp": "c", "kotlin": "java", "scala": "java"}
 CALL = re.compile(r"(?<!\w)(\w+[?!]?) ?\(")
