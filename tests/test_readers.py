@@ -191,6 +191,7 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
     ("format_", "text", "message"),
     [
         ("gnu", "cc: no such program \udcff", "no such program \ufffd"),
+        ("gnu", f"INTERNALERROR> no loop {'x' * 400}", "^INTERNALERROR> no loop x+…$"),
         ("gnu", "/usr/lib/require.rb:85:in 'require': cannot load", "cannot load"),
         *[("sarif", "", "truncated"), ("sarif", "{}", "runs is missing")],
         ("sarif", '{"runs": [{"invocations": [{"executionSuccessful": false}]}]}', "failed"),

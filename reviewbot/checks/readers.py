@@ -13,6 +13,7 @@ from reviewbot.config.settings import OutputFormat
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed, last_line
 from reviewbot.severity import Severity
+from reviewbot.text.plain import shortened
 
 T = TypeVar("T")
 # Words of tools and formats for how bad something is.
@@ -105,7 +106,7 @@ def diagnostic(
 
 def reason_of(completed: Completed) -> str:
     """The end of what a command printed that left no report, as one line."""
-    return " ".join(last_line(completed.stderr or completed.stdout).split())[-300:]
+    return shortened(" ".join(last_line(completed.stderr or completed.stdout).split()), 300)
 
 
 def path_of(name: str) -> str:
