@@ -35,6 +35,7 @@ TREE = os.path.realpath(os.getcwd())
 # A package there that is not installed is found as well, behind all that is.
 sys.path.append(os.path.join(TREE, "src"))
 # Parameters, which are a part of the id of a test, may be texts of megabytes.
+RAISED = re.compile(r"^\w[\w.]*(?:$|: .*)", re.MULTILINE)
 MAX_ID, MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 500, 4_000, 40
 PACKAGING = {"pyproject.toml", "setup.py"}
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
@@ -189,7 +190,9 @@ class Reporter:
             write_broken(file, message, text, frames_in_tree(frames), mark + name)
 
     def pytest_internalerror(self, excinfo: Any) -> None:
-        write(problem="pytest itself failed: " + last_line(excinfo.exconly())[:MAX_MESSAGE])
+        found = RAISED.search(excinfo.exconly())  # not the place of a SyntaxError, nor more lines
+        said = found[0] if found else excinfo.typename
+        write(problem=f"pytest itself failed: {said[:MAX_MESSAGE]}")
 
     def pytest_sessionfinish(self, session: Any) -> None:
         if self.coverage:
