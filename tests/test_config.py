@@ -78,7 +78,7 @@ WRONG: list[tuple[str | bytes, str]] = [
     ("github: {skip_label: skip}", "skip_label must be a text that begins with reviewbot:"),
     ("panel: {a: {model: gpt-5}}", FIRST + "panel.a.model must be a text: `provider:model`"),
     ("panel: {a: {model: ''}}", FIRST + "panel.a.model must be a text: `provider:model`"),
-    (ADDRESS, FIRST + "providers.a.base_url must be a text: an address without a user"),
+    (ADDRESS, FIRST + "providers.a.base_url must be a text: an address without a user name"),
     ("review: {ignore: vendor}", "review.ignore must be a list"),
     ("checks: [{name: a, run: [b]}, {name: a, run: [c]}]", FIRST + "two checks are called a"),
     ("checks:\n- name: a\n  parse: x", ".reviewbot.yml:3: checks[0].parse must be one of gnu"),

@@ -14,7 +14,7 @@ OutputFormat = Literal["gnu", "sarif", "rdjson", "junit", "tap"]
 Label = Annotated[str, Meta(pattern="^reviewbot:", title="a text that begins with reviewbot:")]
 Model = Annotated[str, Meta(pattern="^$|^[^:]+:.", title="a text: `provider:model`")]
 URL = "^[^@/]*(//[^@/]*)?(/[^/]|/?$)"  # a user in it would be shown with the settings
-Address = Annotated[str, Meta(pattern=URL, title="a text: an address without a user")]
+Address = Annotated[str, Meta(pattern=URL, title="a text: an address without a user name")]
 
 
 class Section(Struct, frozen=True, forbid_unknown_fields=True):
