@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 
 from reviewbot.config.load import flag_layer
 from reviewbot.config.settings import ToolSettings
@@ -498,3 +499,31 @@ def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool
     assert "read_file, search, list_directory" in str(first["messages"])
     names = [tool["function"]["name"] for tool in first["tools"]]
     assert names == ["read_file", "search", "list_directory"]
+
+
+def test_a_line_that_was_looked_up_or_printed_may_be_cited(shop: Shop) -> None:
+    claim = {
+        **{"path": "shop/work.py", "line": 1, "quote": "LIMIT = 2", "title": "The limit is wrong"},
+        **{"category": "correctness", "severity": "medium", "trigger": "any", "reproduction": None},
+        **{"consequence": "too many", "refuted_if": "nobody reads it"},
+    }
+    judgement = {
+        **{"case": "C1", "reason": "Another limit holds.", "citations": ["shop/long.py:7"]},
+        **{"stance": "not_real", "same_as": None},
+    }
+
+    def script(received: Received) -> Sent:
+        text, has_looked = str(received.body["messages"]), "'tool'" in str(received.body)
+        if "find defects" in text:
+            return answer(json.dumps({"claims": [claim] if received.number == 1 else []}))
+        if not has_looked:
+            return answer(calls=[("read_file", {"path": "shop/long.py", "start": 5, "end": 9})])
+        return answer(json.dumps({"judgements": [judgement]}))
+
+    with VendorServer(script).running() as server, Repository(shop.folder) as repository:
+        host = host_with(server, repository)
+        layers = (*host.layers, flag_layer({"review.effort": "medium"}))
+        roles = dict.fromkeys(("critic", "reviewer", "optimizer"), "fake:m")
+        result = asyncio.run(review(TARGET, replace(host, layers=layers, panelists=roles)))
+    (finding,) = result.findings
+    assert (finding.ruling, finding.status) == ("not_real", "recorded")

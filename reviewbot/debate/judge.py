@@ -312,7 +312,7 @@ def _position(
 
     Without one, the stance is "unsure". A changed mind needs a new one: models like to agree.
     """
-    citations = tuple(filter(question.brief.shows, judgement.citations))
+    citations = tuple(filter(question.shows, judgement.citations))
     stance: Stance = judgement.stance if citations else "unsure"
     own = [position for position in earlier if position.panelist == question.panelist]
     known = {citation for position in own for citation in position.citations}
