@@ -285,7 +285,8 @@ def test_every_changed_line_is_shown_with_its_numbers(old: list[str], data: st.D
 
 
 CALLERS = {
-    "b.py": "from a import total\n\n\nx = total(1)\ny = subtotal(1)\n# total(2)\n",
+    "b.py": "from a import total\n\n\nx = total(1)\ny = subtotal(1)\n"
+    "# total(2)\nz = 1  # total(3)\n'''total(4) is it.'''\n",
     "c.py": "import a\n\n\ndef total(y):\n    return a.total(y)\n",
     "tests/test_a.py": "from a import total\n\n\ndef test_total():\n    assert total(1) == 1\n",
     "d.js": "total(1)\n",

@@ -36,7 +36,10 @@ MAX_TEXT, MAX_LENGTH = 160, 1_000  # shown of a line, in characters; longer ones
 # Languages that call each other's functions count as one.
 FAMILY = {"typescript": "javascript", "cpp": "c", "kotlin": "java", "scala": "java"}
 CALL = re.compile(r"(?<!\w)(\w+[?!]?) ?\(")
-NO_CALL = re.compile(r"\s*(?:#(?!\{)|//|/\*|\*|--\s|import\b|from\b|use\b|using\b|require\b)")
+NO_CALL = re.compile(
+    r"""\s*(?:#(?!\{)|//|/\*|\*|--\s|"{3}|'{3}|import\b|from\b|use\b|using\b|require\b)"""
+)
+COMMENT = re.compile(r"\s(?://|#)\s.*")  # at the end of a line
 # A function is declared after a keyword, or after words alone if a block follows.
 KEYWORD = re.compile(r"\b(?:def|func|function|fn|fun|class|struct)\b[^=]*$")
 WORDS = re.compile(r"[\w\s<>\[\],*&:]*$")
@@ -149,9 +152,10 @@ async def find_calls(
             continue
         # Most lines are declarations, and hiding secrets takes ten times as long as all else.
         keys = set[Key]()
-        for place in CALL.finditer(match.text):
+        code = COMMENT.sub("", match.text)
+        for place in CALL.finditer(code):
             key = _key(match.path, place[1])
-            before, after = match.text[: place.start()], match.text[place.end() :]
+            before, after = code[: place.start()], code[place.end() :]
             is_declared = KEYWORD.search(before) or (WORDS.match(before) and BLOCK.match(after))
             if key in calls and is_declared:
                 declared[key].add(match.path)
