@@ -122,12 +122,14 @@ def test_a_module_is_tested(project: Project) -> None:
 def test_a_module_that_was_not_downloaded_is_looked_for_again(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     sums = "".join(f"example.org/x v1.0.0{what} h1:{'A' * 43}=\n" for what in ("", "/go.mod"))
-    needs = {"go.mod": "module m\n\ngo 1.21\n\nrequire example.org/x v1.0.0\n", "go.sum": sums}
-    project.commit("Begin", {**needs, "a.go": 'package m\n\nimport _ "example.org/x"\n'})
-    project.commit("Change", {"a.go": 'package m\n\nimport "example.org/x"\n\nvar X = x.X\n'})
+    needs = "module m\n\ngo 1.21\n\nrequire example.org/x v1.0.0\n"
+    files = {"lib/go.mod": needs, "lib/go.sum": sums}
+    project.commit("Begin", {**files, "lib/a.go": 'package m\n\nimport _ "example.org/x"\n'})
+    after = 'package m\n\nimport "example.org/x"\n\nvar X = x.X\n'
+    project.commit("Change", {"lib/a.go": after})
     for _ in range(2):
         said = [gap for gap in project.review().gaps if gap.startswith("go-")]
-        assert [gap.endswith(": run go mod download") for gap in said] == [True, True]
+        assert [gap.endswith(": run go mod download in lib") for gap in said] == [True, True]
     assert not [event for event in project.events if event.name == "go" and event.was_recorded]
 
 

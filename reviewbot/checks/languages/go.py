@@ -80,23 +80,26 @@ def read_go(completed: Completed) -> Report:
 def read_vet(completed: Completed) -> Report:
     """What vet says of code that compiles: what does not is said by tests."""
     text = (completed.report or b"").decode(errors="replace")
+    modules = split(text)
     found = [
         diagnostic("vet", message, "error", normpath(f"{folder}/{path}"), int(line))
-        for folder, _, part in split(text)
+        for folder, _, part in modules
         for path, line, message in VETTED.findall(part)
         if not MISSING.search(message) or "no required module" in message
     ]
     problem = ""
     if "\nvet failed\n" in text:
-        problem = problem_of(text, UNUSUAL) or ("" if found else "vet failed")
+        problems = (problem_of(part, UNUSUAL, folder) for folder, _, part in modules)
+        problem = next(filter(None, problems), "" if found else "vet failed")
     return Report(diagnostics=tuple(found), read=frozenset(READ.findall(text)), problem=problem)
 
 
-def problem_of(text: str, unreadable: re.Pattern[str]) -> str:
+def problem_of(text: str, unreadable: re.Pattern[str], folder: str) -> str:
     """What says that a package is missing here, with what gets it, or else that none is read."""
     if match := MISSING.search(text):
         step = "download" if re.search("GOPROXY=off|read-only", match[0]) else "tidy"
-        return f"{match[0].strip()[:200]}: run go mod {step}"
+        where = "" if folder == "." else f" in {normpath(folder)}"
+        return f"{match[0].strip()[:200]}: run go mod {step}{where}"
     match = unreadable.search(text)
     return " ".join(match[0].split())[:200] if match else ""
 
@@ -134,7 +137,7 @@ class Module:
             if event.action in OUTCOMES:
                 self._events[event.package, event.test] = event
         self._of_packages = "\n".join(said for at, said in self._output.items() if not at[1])
-        self.problem = problem_of(self._of_packages, UNREADABLE)
+        self.problem = problem_of(self._of_packages, UNREADABLE, folder)
         self.tests = tuple(self._tests())
 
     def covered(self, least: int) -> dict[str, tuple[int, ...]]:
