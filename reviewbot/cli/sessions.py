@@ -127,7 +127,7 @@ def preference_lines(record: Record) -> Iterator[str]:
         title = prompts.quoted(finding.claims[0].title)
         prefix = next((r.prefix for r, _ in read_turns(record) if title in r.question), "")
         case = Case(id="C1", claims=finding.claims, proof=finding.proof)
-        question = prompts.render("cross_examination", cases=[case])
+        question = prompts.render("cross_examination", cases=[case], known=())
         prompt = redact(f"{prefix}\n\n{question}")[0]
         last = {p.panelist: p for p in sorted(finding.positions, key=lambda p: p.round)}
         right = [p for p in last.values() if p.stance == truth]

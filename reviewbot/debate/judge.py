@@ -25,6 +25,7 @@ from reviewbot.text.files import classify
 
 UNSTATED = "The change adds no line of a test, of documentation or of a comment."
 MAX_CASES = 5
+MAX_KNOWN = 10  # found by a test or a check, in one question
 MAX_LENGTH = 20_000  # characters, about 6,000 tokens
 Item = TypeVar("Item", bound=Judgement | IntentAnswer | TestAnswer)
 
@@ -55,17 +56,26 @@ def cases_by_brief(
 
 
 def questions_about(
-    cases: Sequence[Case], panelist: str, phase: str, template: str, briefs: Sequence[Brief]
+    cases: Sequence[Case],
+    panelist: str,
+    phase: str,
+    template: str,
+    briefs: Sequence[Brief],
+    known: Sequence[Case] = (),
 ) -> list[Question]:
-    """One question a batch. `template` is that of the prompt, which gets the cases."""
+    """One question a batch. `template` is that of the prompt, which gets the cases.
+
+    Those of the same brief that are `known` may be named as the same.
+    """
 
     def order(case: Case) -> bytes:
         return hashlib.sha256(f"{phase} {panelist} {case.id}".encode()).digest()
 
     questions: list[Question] = []
     for brief, here in cases_by_brief(cases, briefs):
+        others = [case for case in known if brief_about(case.location, briefs) is brief]
         for number, batch in enumerate(_batches(sorted(here, key=order), template), start=1):
-            question = Question.about(brief, panelist, phase, template, batch)
+            question = Question.about(brief, panelist, phase, template, batch, known=others)
             if number > 1:
                 question = replace(question, phase=f"{question.phase}/{number}")
             questions.append(question)
@@ -98,7 +108,8 @@ async def cross_examine(
             own = plan.briefs_of(name, briefs)
             shown = [case for case in cases if plan.is_shown(case.location, name, own)]
             here = [case for case in shown if is_asked(case, name, number, plan)]
-            asked += questions_about(here, name, phase, "cross_examination", own)
+            known = [case for case in shown if case.is_proven or case.result][:MAX_KNOWN]
+            asked += questions_about(here, name, phase, "cross_examination", own, known)
         given = await _ask(asked, panel)
         for place, case in enumerate(cases):
             said = (
@@ -134,7 +145,7 @@ async def ask_intent(
     can say: in its tests and its documentation. What a check reports needs no such question, unless
     a claim about it is more serious.
     """
-    proven = [case for case in cases if case.proof and case.proof.result == "proven"]
+    proven = [case for case in cases if case.is_proven]
     proven = [case for case in proven if not case.result or case.severity != case.result.severity]
     if not any(brief.statements for brief in briefs):
         silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
@@ -168,7 +179,7 @@ def join_same(
     """
     found = {case.id: case for case in cases}
     for pair in dict.fromkeys(frozenset({answer.case, answer.same_as}) for _, answer in given):
-        asked = {q.panelist for q, _ in given if pair <= {case.id for case in q.cases}}
+        asked = {q.panelist for q, _ in given if pair <= {c.id for c in (*q.cases, *q.known)}}
         agreed = {q.panelist for q, answer in given if {answer.case, answer.same_as} == pair}
         if len(pair) == 2 and 2 * len(agreed & asked) > len(asked):
             one, other = both = [found[id] for id in found if id in pair]
@@ -177,7 +188,7 @@ def join_same(
                 *(p for p in other.positions if p.panelist not in one.raisers - other.raisers),
             )
             joined = replace(
-                min(both, key=lambda case: case.witnesses),
+                min(both, key=lambda case: (not case.is_settled, case.witnesses)),
                 **{"id": one.id, "result": one.result, "proof": one.proof or other.proof},
                 **{"claims": one.claims + other.claims, "positions": heard},
             )
@@ -270,7 +281,7 @@ def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
         if case.severity == "critical" and template != "intent":
             batches.append([case])
             continue
-        with_it = prompts.render(template, cases=[*open_, case])
+        with_it = prompts.render(template, cases=[*open_, case], known=())
         if open_ and (len(open_) == MAX_CASES or len(with_it) > MAX_LENGTH):
             batches.append(open_)
             open_ = []
@@ -285,7 +296,7 @@ async def _ask(asked: Sequence[Question], panel: Panel) -> list[tuple[Question, 
     left_out: list[Question] = []
     for question in _without_answer(asked, given):
         if question.label not in absent:
-            text = prompts.render("cross_examination", cases=question.cases)
+            text = prompts.render("cross_examination", cases=question.cases, known=question.known)
             left_out.append(replace(question, phase=f"{question.phase}/rest", text=text))
     more = await ask_about(left_out, panel, "judgements", Judgement)
     for question in _without_answer(left_out, more):
