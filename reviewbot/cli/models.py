@@ -52,7 +52,7 @@ async def list_() -> None:
         is_local = connections[member.provider].is_local
         price = prices.find(member.provider, member.model, is_local=is_local)
         model = f"{member.provider}:{member.model}"
-        known = scores.models.get(model, Score())
+        known = scores.get(model, Score())
         right = f"; right in {known.right} of {known.settled} settled judgements"
         lines.append(f"  {member.name:10} {model}  {_price(price)}{right if known.settled else ''}")
     lines += [*(f"  {note}" for note in notes), "", "Providers"]

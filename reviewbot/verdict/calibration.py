@@ -25,10 +25,7 @@ class Score(Struct, frozen=True):
         return self.right + self.wrong
 
 
-class Scores(Struct, frozen=True):
-    """Of each model, as `provider:model`."""
-
-    models: Mapping[str, Score] = {}
+Scores = dict[str, Score]  # of each model, as `provider:model`
 
 
 def score(
@@ -45,7 +42,7 @@ def score(
             for name, stance in latest_stances(finding.claims, finding.positions).items():
                 if truth and stance != "unsure" and name in models:
                     (right if stance == truth else wrong)[models[name]] += 1
-    return Scores({n: Score(right[n], wrong[n]) for n in sorted({*right, *wrong})})
+    return {n: Score(right[n], wrong[n]) for n in sorted({*right, *wrong})}
 
 
 def truth_of(finding: Finding) -> Literal["real", "not_real"] | None:
@@ -66,7 +63,7 @@ def uncounted(scores: Scores, panelists: Sequence[Panelist]) -> dict[str, str]:
     found = {}
     for panelist in panelists:
         model = f"{panelist.provider}:{panelist.model}"
-        known = scores.models.get(model, Score())
+        known = scores.get(model, Score())
         if known.settled >= MIN_SETTLED and known.right < known.wrong:
             words = f"{model} was right in {known.right} of {known.settled} settled judgements"
             found[panelist.name] = f"The votes of {panelist.name} do not count: {words}."
