@@ -24,6 +24,7 @@ from reviewbot.pipeline import review as review_change
 from reviewbot.reports import markdown
 from reviewbot.state import read_review
 from reviewbot.text.markdown import inline
+from reviewbot.text.plain import first_line
 from reviewbot.verdict.document import Memory, Review
 
 AUDIT = "<!-- reviewbot:audit -->"
@@ -173,9 +174,9 @@ def find_issue(client: Client) -> tuple[int, State]:
     """
     about = {"state": "open", "labels": LABEL, "per_page": "100"}
     for issue in client.read("/issues", "find the issue of the last audit", **about):
-        first, _, rest = (issue.get("body") or "").partition("\n")
-        if first.rstrip("\r") == AUDIT and "pull_request" not in issue:
-            return int(issue["number"]), pulls.decode_state(rest.partition("\n")[0]) or State()
+        body = issue.get("body") or ""
+        if first_line(body) == AUDIT and "pull_request" not in issue:
+            return int(issue["number"]), pulls.state_in(body)
     return 0, State()
 
 

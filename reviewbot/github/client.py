@@ -199,7 +199,8 @@ class Client:
         self, text: str, variables: Mapping[str, Any], doing: str
     ) -> tuple[dict[str, Any], tuple[GraphqlFault, ...]]:
         """Data, with null where something may not be read, and why. Raises GitHubError."""
-        body = {"query": text, "variables": dict(variables)}
+        owner, _, name = self.repository.partition("/")
+        body = {"query": text, "variables": {"owner": owner, "name": name, **variables}}
         answer = self._send("POST", "", doing, is_read=True, json=body)
         return answer.data, answer.faults
 

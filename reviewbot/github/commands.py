@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import quote
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, convert
+from msgspec.structs import asdict, replace
 
 from reviewbot.config.load import load_settings
 from reviewbot.context.brief import Brief
@@ -294,18 +294,9 @@ def _cases(run: Run, known: Sequence[Remembered]) -> list[Case]:
     find, cases = documents_of(run.client, run.facts.state), list[Case]()
     for each in known:
         found, place = find(each), Location(each.path, each.line, each.line)
-        remembered = Claim(
-            by="",
-            location=place,
-            quote=each.text,
-            title=each.title,
-            category=each.category,
-            severity=each.severity,
-            trigger="",
-            consequence="",
-            refuted_if="",
-        )
-        claims = (found.claims if found else ()) or (remembered,)
+        unknown = dict.fromkeys(("by", "trigger", "consequence", "refuted_if"), "")
+        fields = {**asdict(each), **unknown, "location": place, "quote": each.text}
+        claims = (found.claims if found else ()) or (convert(fields, Claim),)
         claims = tuple(replace(claim, location=place) for claim in claims)
         cases.append(Case(id=each.id, claims=claims, proof=found.proof if found else None))
     return cases

@@ -271,7 +271,7 @@ def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 
 
 def _is_outdated(summary: pulls.Comment, desired: Desired) -> bool:
-    state, wanted = pulls.state_in(summary), desired.state
+    state, wanted = pulls.state_in(summary.body), desired.state
     # How often it was reviewed, for how much and in which runs is not worth a write.
     wanted = replace(wanted, reviews=state.reviews, cost_usd=state.cost_usd, runs=state.runs)
     verdicts = {"".join(body.splitlines()[2:3]) for body in (summary.body, desired.summary)}

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from reviewbot.github.client import CallError, Client, as_described, graphql_error
 from reviewbot.severity import RANK
-from reviewbot.text.plain import shortened_bytes
+from reviewbot.text.plain import first_line, shortened_bytes
 from reviewbot.verdict.document import Memory
 
 ReviewEvent = Literal["COMMENT", "APPROVE", "REQUEST_CHANGES"]
@@ -171,8 +171,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 def read_snapshot(client: Client, number: int) -> Snapshot:
     """Raises GitHubError."""
     doing = f"read pull request {number}"
-    owner, _, name = client.repository.partition("/")
-    variables = {"owner": owner, "name": name, "number": number, "after": None}
+    variables: dict[str, Any] = {"number": number, "after": None}
     data, faults = client.query(_query(LISTS, PULL, "viewer { login }"), variables, doing)
     if not data:  # the viewer cannot be null: where a token has none, there is no data at all
         data, faults = client.query(_query(LISTS, PULL), variables, doing)
@@ -238,13 +237,12 @@ def may_write(client: Client, login: str) -> bool:
 @as_described()
 def read_comments(client: Client, issue: int) -> tuple[Comment, ...]:
     """The newest comments on an issue that is no pull request. Raises GitHubError."""
-    owner, _, name = client.repository.partition("/")
     comments = f"issue(number: $number) {{ comments(last: {PAGE}) {{ nodes {{ {COMMENT} }} }} }}"
     text = f"""query($owner: String!, $name: String!, $number: Int!) {{
   repository(owner: $owner, name: $name) {{ {comments} }}
 }}"""
-    variables, doing = {"owner": owner, "name": name, "number": issue}, "read comments of an issue"
-    data, faults = client.query(text, variables, doing)
+    doing = "read comments of an issue"
+    data, faults = client.query(text, {"number": issue}, doing)
     if not (found := (data.get("repository") or {}).get("issue")):
         raise graphql_error(faults, doing)
     return msgspec.convert(_plain(found), tuple[Comment, ...], strict=False)
@@ -394,23 +392,23 @@ def decode_state(line: str) -> State | None:
 
 def summaries_of(snapshot: Snapshot) -> list[Comment]:
     """Our summaries. The one that counts is first: the oldest that is not folded away."""
-    found = [c for c in snapshot.comments if c.is_own and _first_line(c.body) == SUMMARY]
+    found = [c for c in snapshot.comments if c.is_own and first_line(c.body) == SUMMARY]
     return sorted(found, key=lambda comment: (comment.is_minimized, comment.id))
 
 
 def state_of(snapshot: Snapshot) -> State:
     """The state that is kept; what was given a number there and is lost has it in its thread."""
     found = summaries_of(snapshot)
-    state = state_in(found[0]) if found else State()
+    state = state_in(found[0].body if found else "")
     numbers = {own.key: own.id for own in reversed(threads_of(snapshot))}
     numbers |= {known.key: known.id for known in state.memory.findings}
     numbers |= state.memory.numbers
     return replace(state, memory=replace(state.memory, numbers=numbers))
 
 
-def state_in(summary: Comment) -> State:
+def state_in(body: str) -> State:
     """That of a summary, or the one that nothing is known in."""
-    return decode_state(summary.body.partition("\n")[2].partition("\n")[0]) or State()
+    return decode_state(body.partition("\n")[2].partition("\n")[0]) or State()
 
 
 def with_state(body: str, state: State) -> str:
@@ -452,8 +450,4 @@ def answers_of(comments: Iterable[Comment]) -> dict[int, Comment]:
 
 
 def _own(marker: re.Pattern[str], post: Comment | PostedReview) -> re.Match[str] | None:
-    return marker.fullmatch(_first_line(post.body)) if post.is_own else None
-
-
-def _first_line(body: str) -> str:
-    return body.split("\n", 1)[0].rstrip("\r")
+    return marker.fullmatch(first_line(post.body)) if post.is_own else None
