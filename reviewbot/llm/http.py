@@ -243,9 +243,8 @@ class HttpProvider(ABC):
             message = f"{name} did not answer within {self._account.seconds:g} s"
             return ProviderError(message, fault="timeout")
         if isinstance(error, UNWRITABLE):
-            return ProviderError(
-                f"the request to {name} cannot be written as HTTP", fault="invalid"
-            )
+            message = f"the request to {name} cannot be written as HTTP"
+            return ProviderError(message, fault="invalid")
         message = f"{name} cut the connection before its answer ended"
         return ProviderError(message, fault="interrupted")
 
@@ -339,8 +338,8 @@ def usage_apart(counts: Any, *names: str) -> Usage | None:
     """Usage from counters of input: new, from the cache, for the cache; and of output."""
     if not isinstance(counts, dict) or names[-1] not in counts:
         return None
-    numbers = msgspec.convert([counts.get(name) or 0 for name in names], list[int])
-    new, cached, written, output = numbers
+    numbers = [counts.get(name) or 0 for name in names]
+    new, cached, written, output = msgspec.convert(numbers, list[int])
     return Usage(
         input_tokens=new + cached + written,
         cached_input_tokens=cached,

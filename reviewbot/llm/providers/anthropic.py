@@ -82,10 +82,7 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     output: dict[str, Any] = {"format": {"type": "json_schema", "schema": schema}}
     if EFFORT not in without:
         output[EFFORT] = provider.EFFORT
-    tools = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-        for tool in request.tools
-    ]
+    tools = [tool.named(input_schema=tool.parameters) for tool in request.tools]
     choice = {"type": "auto" if request.may_call_tools else "none"}
     return {
         "model": request.model,

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, Tool
 
 ANSWER = "answer"  # the tool that takes the answer where no schema of it can be set
 CACHING = re.compile("claude|nova")
@@ -105,12 +105,9 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
         output["textFormat"] = {"type": "json_schema", "structure": structure}
     elif "tools" not in without:
         # They are the same to the last turn, because what is cached begins with them.
-        offered = [(tool.name, tool.description, tool.parameters) for tool in tools]
-        specs = [
-            {"toolSpec": {"name": name, "description": text, "inputSchema": {"json": parameters}}}
-            for name, text, parameters in (*offered, (ANSWER, "Give the answer.", schema))
-        ]
-        body["toolConfig"] = {"tools": specs}
+        offered = (*tools, Tool(name=ANSWER, description="Give the answer.", parameters=schema))
+        specs = [tool.named(inputSchema={"json": tool.parameters}) for tool in offered]
+        body["toolConfig"] = {"tools": [{"toolSpec": spec} for spec in specs]}
         # There is no tool choice "none".
         if not (tools and request.may_call_tools) and "choice" not in without:
             body["toolConfig"]["toolChoice"] = {"tool": {"name": ANSWER}}

@@ -75,10 +75,7 @@ def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
     config: dict[str, Any] = {"maxOutputTokens": request.max_output_tokens}
     body = {"contents": contents, "generationConfig": config}
     if request.tools:
-        functions = [
-            {"name": t.name, "description": t.description, "parametersJsonSchema": t.parameters}
-            for t in request.tools
-        ]
+        functions = [t.named(parametersJsonSchema=t.parameters) for t in request.tools]
         body["tools"] = [{"functionDeclarations": functions}]
         if not request.may_call_tools:
             body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}

@@ -13,6 +13,11 @@ from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderEr
 
 TOOLS = "tools"
 CONTEXT_STEP = 1_024
+DURATIONS = {  # fields of Usage, and counters of nanoseconds
+    "load_seconds": "load_duration",
+    "input_seconds": "prompt_eval_duration",
+    "output_seconds": "eval_duration",
+}
 
 
 def address_of(host: str) -> str:
@@ -52,15 +57,8 @@ class Ollama(HttpProvider):
         # The last line has the counters.
         usage, read = None, last.get("prompt_eval_count", 0)
         if written := last.get("eval_count"):
-            names = ("load_duration", "prompt_eval_duration", "eval_duration")
-            load, reading, writing = (last.get(name, 0) / 1e9 for name in names)
-            usage = Usage(
-                input_tokens=read,
-                output_tokens=written,
-                load_seconds=load,
-                input_seconds=reading,
-                output_seconds=writing,
-            )
+            seconds = {name: last.get(counter, 0) / 1e9 for name, counter in DURATIONS.items()}
+            usage = Usage(input_tokens=read, output_tokens=written, **seconds)
         if read >= body["options"]["num_ctx"]:
             # Servers before 0.12.6 cut a prompt to exactly that.
             said = f"{self._account.name} read only {read} tokens"
