@@ -193,6 +193,12 @@ def test_a_panel_that_is_away_clears_nothing(reviews: Reviews) -> None:
     assert len(reviews.panelist.shown) == 1
     reviews.panelists = {}  # nor does no panel
     assert list(titles(reviews.next()).values()) == ["BUG-a"]
+    # Nor does another panel that is away forget what stood in a part that comes back.
+    reviews.panelists, reviews.panelist.is_away = {"critic": "replay:y"}, True
+    reviews.commit_and_review(a="x = 3\n")
+    reviews.panelists, reviews.panelist.is_away = {"critic": "replay:x"}, False
+    assert list(titles(reviews.commit_and_review(a=f"{BUG}z = 1\n")).values()) == ["BUG-a"]
+    assert reviews.panelist.shown == []
 
 
 def test_a_copy_of_what_stands_is_a_finding_of_its_own(reviews: Reviews) -> None:

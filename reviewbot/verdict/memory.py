@@ -73,12 +73,10 @@ def recall(
         read_now = set()
     for claim in review.dropped:  # it may have been right: the file is read again
         read_now -= {path for path in read_now if json.dumps(path) in claim.text}
-    is_known = memory.course == course
     # What panelists raised in parts that they need not read again.
     standing: dict[str, Finding] = {}
     for known in memory.findings:
-        own = [p for p in parts if is_known and known.id in memory.parts.get(p.mark, ())]
-        own = [part for part in own if part.mark not in new_marks]
+        own = [p for p in parts if p.mark not in new_marks and known.id in memory.parts[p.mark]]
         if own and not known.check and not known.dismissed:
             stands = _carry(known, _place_in(known, own[0]), UNCHANGED, change, project)
             standing[known.key] = stands
@@ -114,7 +112,7 @@ def recall(
         verdict=verdict_of(findings, review.coverage, gaps, may_approve),
     )
     remembered = _remember(review, change, project, parts, memory)
-    cache = dict(memory.parts) if is_known else {}
+    cache = {} if read_now and memory.course != course else dict(memory.parts)
     raised: defaultdict[str, list[str]] = defaultdict(list)
     for finding in review.reported:
         place = finding.location if not finding.result else None
@@ -129,8 +127,8 @@ def recall(
     return replace(
         review,
         memory=Memory(
-            course=course if is_known or read_now else memory.course,
-            parts=cache if is_known or read_now else memory.parts,
+            course=course if read_now else memory.course,
+            parts=cache,
             findings=tuple(r for r in remembered if r.id in kept or r.dismissed),
             numbers=numbers,
         ),
