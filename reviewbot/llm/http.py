@@ -183,11 +183,11 @@ class HttpProvider(ABC):
         return {"authorization": f"Bearer {self._account.key}"} if self._account.key else {}
 
     def _checked(
-        self, request: ModelRequest, reply: ModelReply, stop: str, fault: Fault | None = None
+        self, request: ModelRequest, reply: ModelReply, stop: str, refusal: str = ""
     ) -> ModelReply:
         """A reply with its end, one of STOPS or "". Raises ProviderError if it is none."""
-        name, usage = self._account.name, reply.usage
-        fault = fault or STOPS.get(stop, "malformed")
+        name, usage, stop = self._account.name, reply.usage, refusal or stop
+        fault = "refused" if refusal else STOPS.get(stop, "malformed")
         if not (stop or reply.text or reply.calls or reply.native):
             raise ValueError("nothing in it is an answer")
         if not stop:

@@ -52,7 +52,7 @@ class Gemini(HttpProvider):
             usage=usage,
             native=parts,
         )
-        return self._checked(request, reply, block or finish, "refused" if block else None)
+        return self._checked(request, reply, finish, block)
 
 
 connect = Gemini

@@ -72,13 +72,10 @@ class Ollama(HttpProvider):
         question = provider.question_of(request, with_schema=bool(request.tools))
         messages: list[Any] = [{"role": "user", "content": f"{request.prefix}\n\n{question}"}]
         for turn in request.turns:
-            calls = [
-                {
-                    "id": call.id,
-                    "function": {"name": call.name, "arguments": http.json_object(call.arguments)},
-                }
-                for call in turn.calls
-            ]
+            calls = []
+            for call in turn.calls:
+                function = {"name": call.name, "arguments": http.json_object(call.arguments)}
+                calls.append({"id": call.id, "function": function})
             messages.append({"role": "assistant", "content": "", "tool_calls": calls})
             messages += [
                 {"role": "tool", "tool_name": call.name, "tool_call_id": call.id, "content": result}

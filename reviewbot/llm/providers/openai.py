@@ -75,11 +75,9 @@ class OpenAI(HttpProvider):
             for part in item["content"]
         ]
         refusal = "".join(part.get("refusal") or "" for part in parts)
-        calls = tuple(
-            ToolCall(id=item["call_id"], name=item["name"], arguments=item["arguments"])
-            for item in items
-            if item["type"] == "function_call"
-        )
+        uses = [item for item in items if item["type"] == "function_call"]
+        wishes = ((use["call_id"], use["name"], use["arguments"]) for use in uses)
+        calls = provider.calls_of(request, wishes)
         stop = ""
         if status == "completed":
             stop = "tool_calls" if calls else "stop"
@@ -95,7 +93,7 @@ class OpenAI(HttpProvider):
                 if item["type"] in RETURNED
             ],
         )
-        return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
+        return self._checked(request, reply, stop, refusal)
 
     async def _chat(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if request.tools and request.may_call_tools:
@@ -127,7 +125,7 @@ class OpenAI(HttpProvider):
             usage=usage,
             native={name: value for name, value in thoughts.items() if value},
         )
-        return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
+        return self._checked(request, reply, stop, refusal)
 
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         failure, status = super()._meaning(request, without, error), error.status
