@@ -127,11 +127,9 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     if job.is_on("dry_run"):
         return code
     try:
-        doing, new = "write the issue of the audit", {"title": TITLE, "labels": [LABEL]}
-        if number:
-            made = client.write("PATCH", f"/issues/{number}", doing, {"body": body})
-        else:
-            made = client.write("POST", "/issues", doing, {"body": body, **new})
+        where = ("PATCH", f"/issues/{number}") if number else ("POST", "/issues")
+        new = {} if number else {"title": TITLE, "labels": [LABEL]}
+        made = client.write(*where, "write the issue of the audit", {"body": body, **new})
     except CallError as error:
         if error.kind not in REFUSED:
             raise

@@ -359,9 +359,7 @@ def _inline_comments(
         if not place or not file:
             continue
         for hunk in file.hunks:
-            numbers = {number for number, _ in hunk.at(place.side)}
-            if place.side == "base":
-                numbers &= set(hunk.removed)
+            numbers = hunk.removed if place.side == "base" else dict(hunk.at("head"))
             shown = [n for n in range(place.line, place.end_line + 1) if n in numbers]
             if place.line in shown:
                 marker = pulls.FINDING_MARKER.format(key=finding.key, id=finding.id, commit=commit)
