@@ -39,12 +39,8 @@ STATUSES = {
     **{"rate_limit_error": 429, "overloaded_error": 529},
 }
 FAULTS: Mapping[int, Fault] = {
-    401: "denied",
-    402: "spent",
-    403: "denied",
-    404: "no_model",
-    413: "too_long",
-    429: "rate_limited",
+    **dict.fromkeys((401, 403), "denied"),
+    **{402: "spent", 404: "no_model", 413: "too_long", 429: "rate_limited"},
 }
 # The fault by the status, what vendors write in code, type or message where that says more, and the
 # fault that it is. Every 429 of Gemini says "check your plan and billing details"; OpenRouter's 403

@@ -192,10 +192,9 @@ def _first(names: Iterable[str], variables: Variables) -> str:
 
 
 def prices_of(providers: Providers) -> Prices:
-    return Prices(
-        {
-            f"{name}:{price.model}": Price(input=price.input, output=price.output)
-            for name, settings in providers.items()
-            for price in settings.prices
-        }
-    )
+    own = {
+        f"{name}:{price.model}": Price(input=price.input, output=price.output)
+        for name, settings in providers.items()
+        for price in settings.prices
+    }
+    return Prices(own)

@@ -62,9 +62,8 @@ class Bedrock(HttpProvider):
         blocks, stop = answer["output"]["message"]["content"], answer["stopReason"]
         text = "".join(block.get("text", "") for block in blocks)
         uses = [block["toolUse"] for block in blocks if "toolUse" in block]
-        calls = provider.calls_of(
-            request, ((use["toolUseId"], use["name"], use["input"]) for use in uses)
-        )
+        wishes = ((use["toolUseId"], use["name"], use["input"]) for use in uses)
+        calls = provider.calls_of(request, wishes)
         if answers := [call.arguments for call in calls if call.name == ANSWER]:
             text, calls, stop = answers[0], (), "end_turn" if stop == "tool_use" else stop
         on_text(text)

@@ -34,7 +34,9 @@ class Gemini(HttpProvider):
                     added = candidate.get("content", {}).get("parts") or []
                     parts += added
                     on_text(text_of(added))
-        calls = [part["functionCall"] for part in parts if "functionCall" in part]
+        uses = [part["functionCall"] for part in parts if "functionCall" in part]
+        wishes = ((use.get("id"), use["name"], use.get("args")) for use in uses)
+        calls = provider.calls_of(request, wishes)
         usage = None
         if read := counts.get("promptTokenCount"):
             # Tools' results are not in the count of the prompt, thoughts not in that of candidates.
@@ -44,14 +46,7 @@ class Gemini(HttpProvider):
                 cached_input_tokens=counts.get("cachedContentTokenCount", 0),
                 output_tokens=written,
             )
-        reply = ModelReply(
-            text=text_of(parts),
-            calls=provider.calls_of(
-                request, ((call.get("id"), call["name"], call.get("args")) for call in calls)
-            ),
-            usage=usage,
-            native=parts,
-        )
+        reply = ModelReply(text=text_of(parts), calls=calls, usage=usage, native=parts)
         return self._checked(request, reply, finish, block)
 
 
