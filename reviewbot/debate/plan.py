@@ -141,6 +141,8 @@ async def delegate(
     A strong model chooses it.
     """
     strong = [panelist for panelist in panel.panelists if panelist.name not in paces]
+    # Without its answer, nothing is missing in the review.
+    chooser = Panel(strong[:1], panel.client, panel.toolbox)
     readers, owns, forecasts = dict(plan.readers), dict(plan.own), dict(plan.forecasts)
     for panelist in panel.panelists:
         name, pace = panelist.name, paces.get(panelist.name)
@@ -155,14 +157,13 @@ async def delegate(
         chosen = list(sizes)
         if tokens > capacity:
             chosen, tokens = [], 0
-            for path in await _choose(panelist, strong, panel, pace, capacity, sizes, mine[0]):
+            for path in await _choose(panelist, chooser, pace, capacity, sizes, mine[0]):
                 if sizes[path] + tokens <= capacity:
                     chosen.append(path)
                     tokens += sizes[path]
             # A part that only this panelist would have read goes to somebody else.
             others = {key: tuple(n for n in names if n != name) for key, names in readers.items()}
-            substitutes = tuple(member.name for member in strong[:1])
-            readers = {key: names or substitutes for key, names in others.items()}
+            readers = {key: names or chooser.names for key, names in others.items()}
             owns[name] = None
             if chosen:
                 readers[name] = (name,)
@@ -195,22 +196,15 @@ def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> I
 
 
 async def _choose(
-    panelist: Panelist,
-    strong: Sequence[Panelist],
-    panel: Panel,
-    pace: Pace,
-    capacity: int,
-    sizes: Mapping[str, int],
-    brief: Brief,
+    panelist: Panelist, chooser: Panel, pace: Pace, capacity: int, sizes: Counter[str], brief: Brief
 ) -> list[str]:
     """Paths in the order in which they are given; without a choice, the smallest come first."""
     rest = sorted(sizes, key=lambda path: (sizes[path], path))
     numbers = {"pace": pace, "capacity": capacity, "sizes": sizes}
     text = prompts.render("delegation", panelist=panelist, **numbers)
     short = replace(brief, passages=(), background=(), callers=(), results=(), omissions={})
-    questions = [Question(m.name, f"delegation/{panelist.name}", text, short) for m in strong[:1]]
-    # Without an answer, nothing is missing in the review.
-    chooser = Panel(strong[:1], panel.client, panel.toolbox)
+    phase = f"delegation/{panelist.name}"
+    questions = [Question(name, phase, text, short) for name in chooser.names]
     answers = await chooser.ask(questions, reader_of("files", FileAnswer))
     wanted = [answer.path for _, files in answers for answer in files if answer.path in sizes]
     return list(dict.fromkeys((*wanted, *rest)))

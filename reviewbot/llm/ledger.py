@@ -12,6 +12,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,16 +22,9 @@ from msgspec import Struct
 from reviewbot.errors import ReviewbotError
 from reviewbot.journal import Journal, key_of
 from reviewbot.llm.provider import Fault, ModelReply, ModelRequest, ProviderError
+from reviewbot.store import sessions
 from reviewbot.store.database import Connection, Store, open_store
-from reviewbot.store.sessions import (
-    Agent,
-    Session,
-    Subject,
-    TrialRow,
-    end_session,
-    list_outcomes,
-    start_session,
-)
+from reviewbot.store.sessions import Agent, Session, Subject, TrialRow
 
 Result = TypeVar("Result")
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -97,8 +91,8 @@ async def record_session(
     """Start or resume the session of a subject. Raises ReviewbotError."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     with closing(await asyncio.to_thread(open_store, url, folder)) as store:
-        session = await asyncio.to_thread(start_session, store, subject, now, agents, fresh=fresh)
-        yield SqlLedger(store, session)
+        start = partial(sessions.start_session, store, subject, now, agents, fresh=fresh)
+        yield SqlLedger(store, await asyncio.to_thread(start))
 
 
 class SqlLedger(Ledger):
@@ -110,11 +104,11 @@ class SqlLedger(Ledger):
 
     async def finish(self, review: str, trials: Sequence[TrialRow] = ()) -> None:
         """Record the outcome, with the review as JSON. Raises ReviewbotError."""
-        await _run(lambda: end_session(self._store, self._session, review, trials))
+        await _run(lambda: sessions.end_session(self._store, self._session, review, trials))
 
     async def outcomes(self) -> list[tuple[str, dict[str, str]]]:
         """Newest reviews as JSON, with the model of each agent, as `provider:model`."""
-        return await _run(lambda: list_outcomes(self._store))
+        return await _run(lambda: sessions.list_outcomes(self._store))
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
         key = hashlib.sha256(_as_json(request).encode()).hexdigest()
