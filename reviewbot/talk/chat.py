@@ -17,7 +17,7 @@ from reviewbot.debate.reader import read_document
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.llm.client import Totals
-from reviewbot.llm.tools import ToolBox
+from reviewbot.llm.tools import TOOLS, ToolBox
 from reviewbot.llm.tools.files import Context
 from reviewbot.services import Host, Services, open_services
 from reviewbot.text.secrets import shown
@@ -45,12 +45,13 @@ class Chat:
         self._client, self._brief = services.client, brief
         self._alone = Panel(members, self._client)
         self._with_tools = Panel(members, self._client, box)
-        more = {
+        table = {
+            **TOOLS,
             "consult": (self._consult, "Ask a colleague a question. They see nothing else."),
             "delegate": (self._delegate, "Give a colleague a task. They have your other tools."),
         }
         if box and len(members) > 1:
-            box = ToolBox(box.context, may_execute=box.may_execute, more=more, steps=STEPS)
+            box = ToolBox(box.context, may_execute=box.may_execute, table=table, steps=STEPS)
         self._leads = Panel(members, self._client, box)
         self._asked = Counter[str]()
 

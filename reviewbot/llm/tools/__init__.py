@@ -49,26 +49,20 @@ def _arguments_of(tool: Callable[..., Awaitable[str]]) -> type[Struct]:
 
 
 class ToolBox:
-    """The tools for one change, so many uses for a question, and more than those of TOOLS.
+    """The tools for one change, of a table, and so many uses for a question.
 
     Raises ConfigError for a database that cannot be asked here.
     """
 
     def __init__(
-        self,
-        context: Context,
-        *,
-        may_execute: bool,
-        more: ToolTable | None = None,
-        steps: int = STEPS,
+        self, context: Context, *, may_execute: bool, table: ToolTable = TOOLS, steps: int = STEPS
     ) -> None:
         commands, address = context.settings.commands, context.settings.database
         database = address and placeholders_of(address)
         needs = {"execute_command": commands and may_execute, "query_database": database}
         words = {"commands": ", ".join(commands), "database": database}
         self.context, self.may_execute, self.steps = context, may_execute, steps
-        known = {**TOOLS, **(more or {})}
-        self._table = {name: row for name, row in known.items() if needs.get(name, True)}
+        self._table = {name: row for name, row in table.items() if needs.get(name, True)}
         self._arguments = {name: _arguments_of(tool) for name, (tool, _) in self._table.items()}
         self.tools = tuple(
             Tool(
