@@ -112,11 +112,8 @@ async def cross_examine(
             asked += questions_about(here, name, phase, "cross_examination", own, known)
         given = await _ask(asked, panel)
         for place, case in enumerate(cases):
-            said = (
-                _position(question, judgement, number, case.positions)
-                for question, judgement in given
-                if judgement.case == case.id
-            )
+            about = [pair for pair in given if pair[1].case == case.id]
+            said = [_position(*pair, number, case.positions) for pair in about]
             cases[place] = replace(case, positions=(*case.positions, *said))
         cases = join_same(cases, given)
     return tuple(cases)

@@ -84,8 +84,6 @@ def _is_wrong_mode(facts: Facts) -> bool:
 
 def _is_other_action(facts: Facts) -> bool:
     event, settings = facts.event, facts.settings
-    if event.subject == "comment":
-        return event.action != "created"
     if event.subject == "finished_run":
         return event.action != "completed"
     if event.action in ("labeled", "unlabeled"):
@@ -154,6 +152,7 @@ ON_PULL: tuple[Subject, ...] = (*PUSHED, "comment", "dispatch")
 EVERY: tuple[Subject, ...] = (*ON_PULL, "issue", "merge_group", "audit")
 NO_EVENT = "reviewbot has nothing to do with this event: take it out of `on:` in the workflow."
 WRONG_MODE = "The input `mode` is another than this event needs."
+NO_COMMENT = "Only new comments command."
 NO_USER = "Only people command."
 TALK = "The comment does not begin with /debate."
 NO_EVIDENCE = "The run that collects evidence did not succeed."
@@ -171,7 +170,7 @@ TABLE: tuple[Row, ...] = (
     Row("unsupported_event", ("nothing",), lambda _: True, NO_EVENT),
     Row("wrong_mode", EVERY, _is_wrong_mode, WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
-    Row("unrelated_action", COMMENT, _is_other_action, "Only new comments command."),
+    Row("unrelated_action", COMMENT, lambda f: f.event.action != "created", NO_COMMENT),
     Row("not_a_user", COMMENT, lambda f: not f.commander or f.commander.type != "User", NO_USER),
     Row("not_a_command", COMMENT, lambda f: f.command is None, TALK),
     Row("not_a_pull_request", COMMENT, _is_on_issue, "On an issue, only /debate fix works."),
