@@ -271,19 +271,19 @@ async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultatio
     )
 
 
-def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
-    batches: list[list[Case]] = []
-    open_: list[Case] = []
+def _batches(cases: Sequence[Case], template: str) -> Iterator[list[Case]]:
+    batch: list[Case] = []
     for case in cases:
         if case.severity == "critical" and template != "intent":
-            batches.append([case])
+            yield [case]
             continue
-        with_it = prompts.render(template, cases=[*open_, case], known=())
-        if open_ and (len(open_) == MAX_CASES or len(with_it) > MAX_LENGTH):
-            batches.append(open_)
-            open_ = []
-        open_.append(case)
-    return [*batches, open_] if open_ else batches
+        with_it = prompts.render(template, cases=[*batch, case], known=())
+        if batch and (len(batch) == MAX_CASES or len(with_it) > MAX_LENGTH):
+            yield batch
+            batch = []
+        batch.append(case)
+    if batch:
+        yield batch
 
 
 async def _ask(asked: Sequence[Question], panel: Panel) -> list[tuple[Question, Judgement]]:

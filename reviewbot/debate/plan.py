@@ -186,12 +186,9 @@ async def delegate(
 def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> Iterator[str]:
     """How long local panelists took, beside what was expected, a sentence each."""
     for name, said in plan.forecasts.items():
-        times = [
-            usage.load_seconds + usage.input_seconds + usage.output_seconds
-            for request, usage in calls
-            if request.label.startswith(f"{name}/first_pass")
-        ]
-        end = f"took {sum(times):.0f} s" if times else "did not answer"
+        own = [usage for request, usage in calls if request.label.startswith(f"{name}/first_pass")]
+        seconds = sum(u.load_seconds + u.input_seconds + u.output_seconds for u in own)
+        end = f"took {seconds:.0f} s" if own else "did not answer"
         yield f"{said}, and it {end if plan.own.get(name, True) else NOT_ASKED}."
 
 

@@ -226,13 +226,11 @@ def dismiss(
         memory = replace(state.memory, findings=(*others, gone))
         return replace(state, memory=memory).with_cost(cost_usd)
 
-    threads = [
-        close_thread(own, inline(f"Dismissed: {reason}"))
-        for own in pulls.threads_of(snapshot)
-        if own.key == known.key and not own.is_closed
-    ]
+    threads, said = pulls.threads_of(snapshot), inline(f"Dismissed: {reason}")
+    open_ = (own for own in threads if own.key == known.key and not own.is_closed)
+    closing = tuple(close_thread(own, said) for own in open_)
     words = f"{known.id} is dismissed and is not reported again: {inline(reason)}"
-    return Answer(words=words, update=update, actions=tuple(threads), reviews_again=True)
+    return Answer(words=words, update=update, actions=closing, reviews_again=True)
 
 
 def _explain(client: Client, state: State, known: Remembered) -> str:

@@ -68,12 +68,8 @@ class OpenAI(HttpProvider):
                     on_text("")
         status, items = response.get("status"), response.get("output") or []
         # Beside the answer, a model may comment on what it does.
-        parts = [
-            part
-            for item in items
-            if item["type"] == "message" and item.get("phase") != "commentary"
-            for part in item["content"]
-        ]
+        said = [i for i in items if i["type"] == "message" and i.get("phase") != "commentary"]
+        parts = [part for item in said for part in item["content"]]
         refusal = "".join(part.get("refusal") or "" for part in parts)
         uses = [item for item in items if item["type"] == "function_call"]
         wishes = ((use["call_id"], use["name"], use["arguments"]) for use in uses)
@@ -175,10 +171,8 @@ def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
         "prompt_cache_options": {"mode": "explicit"},
     }
     if request.tools:
-        body["tools"] = [
-            {"type": "function", "strict": False, **msgspec.to_builtins(tool)}
-            for tool in request.tools
-        ]
+        kind = {"type": "function", "strict": False}
+        body["tools"] = [kind | msgspec.to_builtins(tool) for tool in request.tools]
         body["tool_choice"] = "auto" if request.may_call_tools else "none"
     left_out = {*without, "include"} if "reasoning" in without else without
     return {name: value for name, value in body.items() if name not in left_out}
