@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reviewbot.context.brief import INTENT, Brief, brief_about
 from reviewbot.debate import prompts
 from reviewbot.debate.case import Case, Intention, Position, Stance
-from reviewbot.debate.panel import MODERATOR, Absence, Panel, Question
+from reviewbot.debate.panel import MODERATOR, Absence, Briefs, Cases, Panel, Question
 from reviewbot.debate.plan import Plan
 from reviewbot.debate.reader import IntentAnswer, Judgement, TestAnswer, citation_of, reader_of
 from reviewbot.llm.client import Totals
@@ -46,9 +46,7 @@ class Consultation(Struct, frozen=True):
         return "real" not in stances and 2 * stances.count("not_real") > len(self.panelists)
 
 
-def cases_by_brief(
-    cases: Sequence[Case], briefs: Sequence[Brief]
-) -> Iterator[tuple[Brief, list[Case]]]:
+def cases_by_brief(cases: Cases, briefs: Briefs) -> Iterator[tuple[Brief, list[Case]]]:
     """The briefs that are about cases, with these."""
     for brief in briefs:
         if here := [case for case in cases if brief_about(case.location, briefs) is brief]:
@@ -56,12 +54,12 @@ def cases_by_brief(
 
 
 def questions_about(
-    cases: Sequence[Case],
+    cases: Cases,
     panelist: str,
     phase: str,
     template: str,
-    briefs: Sequence[Brief],
-    known: Sequence[Case] = (),
+    briefs: Briefs,
+    known: Cases = (),
 ) -> list[Question]:
     """One question a batch. `template` is that of the prompt, which gets the cases.
 
@@ -96,9 +94,7 @@ async def ask_about(
     return given
 
 
-async def cross_examine(
-    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
-) -> tuple[Case, ...]:
+async def cross_examine(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     """In round 1 a panelist judges what others raised; in round 2 also its own, unmarked."""
     cases = list(cases)
     for number in range(1, plan.rounds + 1):
@@ -133,9 +129,7 @@ def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
     return bool(against) and len(in_favour) >= len(against)
 
 
-async def ask_intent(
-    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
-) -> tuple[Case, ...]:
+async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
     A test written for a claim shows that the result differs. Whether that is wrong, only the change
@@ -168,7 +162,7 @@ async def ask_intent(
 
 
 def join_same(
-    cases: Sequence[Case], given: Sequence[tuple[Question, Judgement | IntentAnswer]]
+    cases: Cases, given: Sequence[tuple[Question, Judgement | IntentAnswer]]
 ) -> list[Case]:
     """Cases are one if more than half of those asked about both say so, and none gets milder by it.
 
@@ -195,9 +189,7 @@ def join_same(
     return [*{case.id: case for case in found.values()}.values()]
 
 
-async def moderate(
-    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
-) -> tuple[Case, ...]:
+async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
     needed = len(panel.names) if panel.has_one_model else 2
     contested = [case for case in cases if is_contested(case, needed, panel.uncounted)]
@@ -234,9 +226,7 @@ def is_contested(case: Case, needed: int, uncounted: frozenset[str]) -> bool:
     return RANK[case.severity] >= RANK["medium"] and not is_rejected and not is_agreed
 
 
-def questions_about_change(
-    text: str, cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel
-) -> list[Question]:
+def questions_about_change(text: str, cases: Cases, briefs: Briefs, panel: Panel) -> list[Question]:
     """To every panelist, with the brief that shows most of the files that the text names.
 
     `cases` are the findings that it names.
@@ -247,7 +237,7 @@ def questions_about_change(
 
 
 def questions_about_claim(
-    case: Case, argument: str, briefs: Sequence[Brief], panel: Panel
+    case: Case, argument: str, briefs: Briefs, panel: Panel
 ) -> list[Question]:
     brief = brief_about(case.location, briefs)
     question = prompts.render("dispute", case=case, argument=argument)
@@ -271,7 +261,7 @@ async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultatio
     )
 
 
-def _batches(cases: Sequence[Case], template: str) -> Iterator[list[Case]]:
+def _batches(cases: Cases, template: str) -> Iterator[list[Case]]:
     batch: list[Case] = []
     for case in cases:
         if case.severity == "critical" and template != "intent":

@@ -15,7 +15,7 @@ from reviewbot.checks.project import Project
 from reviewbot.config.settings import Effort
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel, Panelist, Question
+from reviewbot.debate.panel import Briefs, Panel, Panelist, Question
 from reviewbot.debate.reader import FileAnswer, reader_of
 from reviewbot.git.change import Change, Location
 from reviewbot.llm.client import BYTES_A_TOKEN
@@ -72,16 +72,16 @@ class Plan(Struct, frozen=True, kw_only=True):
     forecasts: Mapping[str, str] = {}
     earlier: Sequence[tuple[Location, str]] = ()
 
-    def is_shown(self, place: Location | None, panelist: str, briefs: Sequence[Brief]) -> bool:
+    def is_shown(self, place: Location | None, panelist: str, briefs: Briefs) -> bool:
         """Whether a panelist may be asked about a place, with briefs that it may be asked about."""
         return panelist not in self.own or any(place and b.shows(str(place)) for b in briefs)
 
-    def briefs_of(self, panelist: str, briefs: Sequence[Brief]) -> Sequence[Brief]:
+    def briefs_of(self, panelist: str, briefs: Briefs) -> Briefs:
         return [b for b in [self.own[panelist]] if b] if panelist in self.own else briefs
 
 
 def make_plan(
-    change: Change, project: Project, briefs: Sequence[Brief], panel: Sequence[str], effort: Effort
+    change: Change, project: Project, briefs: Briefs, panel: Sequence[str], effort: Effort
 ) -> Plan:
     """The plan of a review. `panel` are the names of the panelists.
 
@@ -134,7 +134,7 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
 
 
 async def delegate(
-    briefs: Sequence[Brief], plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float
+    briefs: Briefs, plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float
 ) -> Plan:
     """Give local panelists, who have `paces`, what they can read in their share of the seconds.
 
