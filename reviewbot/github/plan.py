@@ -181,24 +181,23 @@ def plan(desired: Desired, snapshot: Snapshot) -> list[Action]:
 def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
     """One review, if a comment is missing or the verdict was not given yet."""
     threads, reviews = pulls.threads_of(snapshot), list(pulls.reviews_of(snapshot))
-    new = tuple(c for c in desired.comments if not _is_posted(c.key, desired, threads, reviews))
+    commit, wanted = desired.commit, desired.comments
+    new = tuple(c for c in wanted if not _is_posted(c.key, commit, threads, reviews))
     is_due = _is_verdict_due(desired, reviews, pulls.state_of(snapshot).head)
     if new or is_due:
         event = desired.event if is_due else "COMMENT"
         keys = ",".join(comment.key for comment in new)
-        marker = pulls.REVIEW_MARKER.format(commit=desired.commit, event=event, keys=keys)
-        yield PostReview(desired.commit, event, f"{marker}\n{desired.body}", new)
+        marker = pulls.REVIEW_MARKER.format(commit=commit, event=event, keys=keys)
+        yield PostReview(commit, event, f"{marker}\n{desired.body}", new)
 
 
-def _is_posted(
-    key: str, desired: Desired, threads: list[OwnThread], reviews: list[OwnReview]
-) -> bool:
+def _is_posted(key: str, commit: str, threads: list[OwnThread], reviews: list[OwnReview]) -> bool:
     """A thread about it is there, or a review of this commit had it without making a thread."""
     about = [own for own in threads if own.key == key]
     if any(not own.is_folded for own in about):
         return True
-    named = sum(own.commit == desired.commit and key in own.keys for own in reviews)
-    return named > sum(own.commit == desired.commit for own in about)
+    named = sum(own.commit == commit and key in own.keys for own in reviews)
+    return named > sum(own.commit == commit for own in about)
 
 
 def _is_verdict_due(desired: Desired, reviews: list[OwnReview], last_commit: str) -> bool:

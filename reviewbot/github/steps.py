@@ -281,9 +281,7 @@ def make_desired(
     memory = review.memory or Memory()
     reported = review.reported
     open_keys = frozenset(finding.key for finding in reported)
-    threads = [
-        own for own in pulls.threads_of(snapshot) if own.key in open_keys and not own.is_folded
-    ]
+    threads = [t for t in pulls.threads_of(snapshot) if t.key in open_keys and not t.is_folded]
     links = {own.id: own.thread.comments[0].url for own in reversed(threads)}
     left = settings.max_comments - len({own.key for own in threads if not own.is_closed})
     without = [finding for finding in reported if finding.key not in {own.key for own in threads}]

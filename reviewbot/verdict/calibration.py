@@ -1,7 +1,7 @@
 """How often models were right where something settled it, so that some votes do not count."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -28,9 +28,7 @@ class Score(Struct, frozen=True):
 Scores = dict[str, Score]  # of each model, as `provider:model`
 
 
-def score(
-    reviews: Iterable[tuple[Review, Mapping[str, str]]], dismissed: Collection[str]
-) -> Scores:
+def score(reviews: Iterable[tuple[Review, Mapping[str, str]]], dismissed: Container[str]) -> Scores:
     """What became of claims and judgements in reviews, each given with the panelists' models.
 
     `dismissed` are keys of findings.

@@ -23,7 +23,7 @@ MAX_NAMES = 300
 # Where git looks for a NUL to tell whether a file is binary.
 BINARY_BYTES = 8_000
 KINDS = {"120000": "symbolic link", "160000": "submodule"}
-COMMAND_SECONDS = 60
+MAX_SECONDS = 60  # of a command
 MAX_CHARACTERS = 6_000
 # Bytes of a stream that are searched for secrets, so that none is cut where it is shown.
 MAX_SEARCHED = 200_000
@@ -121,9 +121,7 @@ async def execute_command(context: Context, command: Words) -> str:
         return f"only commands that begin with one of these may run: {', '.join(allowed)}"
     if any("\0" in word for word in command):
         return "a word of the command contains a null character"
-    job = Job(
-        tree=context.change.head_tree, command=command, executes=True, seconds=COMMAND_SECONDS
-    )
+    job = Job(tree=context.change.head_tree, command=command, executes=True, seconds=MAX_SECONDS)
     completed = await context.executor.execute(job)
     if completed.outcome == "not_run":
         if completed.exit_code == COMMAND_NOT_FOUND:
