@@ -54,12 +54,7 @@ def cases_by_brief(cases: Cases, briefs: Briefs) -> Iterator[tuple[Brief, list[C
 
 
 def questions_about(
-    cases: Cases,
-    panelist: str,
-    phase: str,
-    template: str,
-    briefs: Briefs,
-    known: Cases = (),
+    cases: Cases, panelist: str, phase: str, template: str, briefs: Briefs, known: Cases = ()
 ) -> list[Question]:
     """One question a batch. `template` is that of the prompt, which gets the cases.
 
