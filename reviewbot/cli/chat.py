@@ -10,12 +10,13 @@ import click
 from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
-from reviewbot.cli.terminal import common, is_given, panel_options, safe, say, wait_for
+from reviewbot.cli.terminal import common, is_given, panel_options, say, wait_for
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.events import Event
 from reviewbot.reports.words import usage_words
 from reviewbot.talk.chat import Chat, open_chat, read_answer
+from reviewbot.text.secrets import safe
 
 HELP = """\
 Whatever does not begin with / goes to the lead, who may consult the others or delegate to them.

@@ -3,9 +3,10 @@ from pathlib import Path
 import click
 
 from reviewbot.cli.host import find_finding, open_state
-from reviewbot.cli.terminal import common, deliver, safe, state_option, style_for
+from reviewbot.cli.terminal import common, deliver, state_option, style_for
 from reviewbot.reports import words
 from reviewbot.reports.text import explanation
+from reviewbot.text.secrets import safe
 
 
 @click.command

@@ -21,7 +21,6 @@ from reviewbot.cli.terminal import (
     deliver,
     is_given,
     output_option,
-    safe,
     say,
     state_option,
     style_for,
@@ -43,7 +42,7 @@ from reviewbot.state import State, read_review
 from reviewbot.store.database import FILE, Store, open_store
 from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions
 from reviewbot.text.plain import plain
-from reviewbot.text.secrets import redact
+from reviewbot.text.secrets import redact, safe
 from reviewbot.verdict.calibration import truth_of
 from reviewbot.verdict.document import Review
 

@@ -104,16 +104,10 @@ def is_given(name: str) -> bool:
     return bool(click.get_current_context().meta.get(f"reviewbot.{name}"))
 
 
-def safe(line: str) -> str:
-    """A line without secrets and without what steers a terminal."""
-    from reviewbot.text.plain import plain
-    from reviewbot.text.secrets import redact
-
-    return plain(redact(line)[0])
-
-
 def say(line: str, *, by: str = "") -> None:
     """Print a line for people, in the colour of the model whose words it has."""
+    from reviewbot.text.secrets import safe
+
     text, is_colored = safe(line), bool(by) and uses_color()
     if is_colored:
         text = click.style(text, fg=COLORS[zlib.crc32(by.encode()) % len(COLORS)])

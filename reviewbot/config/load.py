@@ -14,8 +14,7 @@ from msgspec.inspect import FloatType, IntType, Metadata, type_info
 from reviewbot.config.document import Document, Key, read_toml
 from reviewbot.config.settings import Settings
 from reviewbot.errors import ConfigError
-from reviewbot.text.plain import plain
-from reviewbot.text.secrets import redact
+from reviewbot.text.secrets import redact, safe
 
 # Where a key was set, as messages and `config show` say it.
 Where = Callable[[Key], str]
@@ -149,7 +148,7 @@ def describe(loaded: Loaded) -> list[tuple[str, str, str]]:
     rows = []
     for key, value in _leaves(msgspec.to_builtins(loaded.settings)):
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        rows.append((dotted(key), plain(redact(text)[0]), loaded.origins[dotted(key)]))
+        rows.append((dotted(key), safe(text), loaded.origins[dotted(key)]))
     return rows
 
 

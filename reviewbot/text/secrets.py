@@ -9,6 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from reviewbot.text.hidden import visible
+from reviewbot.text.plain import plain
 
 
 class Secret(Struct, frozen=True):
@@ -138,6 +139,11 @@ def shown(text: str | bytes) -> str:
     """A text without secrets, with hidden characters made visible. It keeps its lines."""
     text = text if isinstance(text, str) else text.decode("utf-8", "replace")
     return visible(redact(text)[0])
+
+
+def safe(line: str) -> str:
+    """A line without secrets and without what steers a terminal."""
+    return plain(redact(line)[0]).rstrip()
 
 
 def _is_placeholder(name: str, value: str) -> bool:
