@@ -347,7 +347,7 @@ def test_unresolved_conflicts_are_an_error(history: Project) -> None:
 
 
 def test_before_the_first_commit(project: Project) -> None:
-    with pytest.raises(UsageError, match="this repository has no commit yet"):
+    with pytest.raises(GitError, match="this repository has no commit yet"):
         load(project.folder)
     (project.folder / "a.py").write_text("a = 1\n")
     assert load(project.folder).base_commit == ""
@@ -399,7 +399,7 @@ def test_a_shallow_clone_says_what_to_fetch(history: Project, tmp_path: Path) ->
     command = ("git", "clone", "--quiet", "--depth=1", "--no-single-branch", source, clone)
     subprocess.run(command, check=True)
     for name in ("HEAD", "HEAD~1..HEAD", "origin/side...HEAD"):
-        with pytest.raises(UsageError, match=f"cannot review {name}|no such commit") as caught:
+        with pytest.raises(GitError, match=f"cannot review {name}|no such commit") as caught:
             load(clone, revision(name))
         assert caught.value.hint is not None
         assert "git fetch --unshallow, or fetch-depth: 0" in caught.value.hint

@@ -11,7 +11,7 @@ from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.dismissals import ignored
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.debate.panel import choose_members
-from reviewbot.errors import GitError, UsageError
+from reviewbot.errors import GitError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.services import CONFIG_FILES, repository_layers
@@ -68,7 +68,7 @@ async def load_committed(repository: Repository) -> tuple[Loaded, Mapping[str, b
     There are none outside of a repository and before the first commit. Raises ConfigError.
     """
     files: Mapping[str, bytes] = {}
-    with suppress(GitError, UsageError):
+    with suppress(GitError):
         head = await repository.load_change(Target(kind="revision", revision="HEAD"))
         files = await repository.read_files(head.head_tree, CONFIG_FILES)
     return load_settings([*read_layers(os.environ), *repository_layers(files)]), files

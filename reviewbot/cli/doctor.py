@@ -68,7 +68,7 @@ async def command() -> int:
             project.append((mark, str(error), error.hint or ""))
         variables = await read_variables(repository)
         applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
-        with suppress(GitError, UsageError):
+        with suppress(GitError):
             head = await repository.load_change(Target(kind="revision", revision="HEAD"))
             found = await load_project(replace(head, base_tree=head.head_tree), repository, known)
             of_project = (check for check in found.checks if check.kind != "scan")
