@@ -24,7 +24,7 @@ from reviewbot.store.sessions import TrialRow
 from reviewbot.tasks.cycle import work
 from reviewbot.tasks.described import plan_increments, prepare_bug, prepare_feature, prepare_repair
 from reviewbot.tasks.fix import after, fix_findings
-from reviewbot.tasks.goals import GOALS
+from reviewbot.tasks.goals import GOALS, REPAIR
 from reviewbot.tasks.task import Attempt, Task, TaskResult
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
@@ -67,8 +67,15 @@ def _with_debate_of(earlier: Finding, finding: Finding) -> Finding:
     return replace(finding, consequence=consequence, claims=earlier.claims, proof=earlier.proof)
 
 
-async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) -> TaskResult:
-    """Work towards one of GOALS in files of a change, by default in its source files."""
+async def pursue(
+    goal: str, paths: Sequence[str], change: Change, host: Host, log: str = ""
+) -> TaskResult:
+    """Work towards one of GOALS in files of a change, by default in its source files.
+
+    With REPAIR, make the tests pass that fail at its head; the log is that of CI, if there is one.
+    """
+    if goal == REPAIR:
+        return await _work(partial(prepare_repair, log, change), change, host)
     assert host.repository
     if missing := sorted({*paths} - await host.repository.list_files(change.head_tree)):
         hint = "name files as they are called from the top of the repository"
@@ -82,14 +89,6 @@ async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) ->
 async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
     """Reproduce and fix what somebody reports about the head of a change. Raises UsageError."""
     return await _work(partial(prepare_bug, report), change, host)
-
-
-async def repair(log: str, change: Change, host: Host) -> TaskResult:
-    """Make the tests pass that fail at the head of a change; the log of CI may be empty.
-
-    Raises UsageError if there is nothing to repair.
-    """
-    return await _work(partial(prepare_repair, log, change), change, host)
 
 
 async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:

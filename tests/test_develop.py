@@ -12,7 +12,7 @@ from scripted import Answer, Scripted, by_edit, by_edits, work
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import ModelError, UsageError
-from reviewbot.fixing import develop, repair
+from reviewbot.fixing import develop, pursue
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
 from tests.served import at_the_command_line
@@ -173,13 +173,15 @@ def mend(
     project: Project, answer: Answer = MENDED, log: str = "", **variables: str
 ) -> tuple[TaskResult, str]:
     """The result of repairing what is red, and the first question for a fix."""
-    result, scripted = work(project, answer, lambda c, h: repair(log, c, h), **variables)
+    result, scripted = work(
+        project, answer, lambda c, h: pursue("repair", (), c, h, log), **variables
+    )
     return result, dict(scripted.prompts)["critic/fix_repair_1"]
 
 
 def test_what_is_red_is_repaired(red: Project) -> None:
     edits = [("cart.py", "sum(prices) + 1", f"sum(prices){more}") for more in (" + 2", "")]
-    result, scripted = work(red, by_edits(*edits), lambda c, h: repair(LOG, c, h))
+    result, scripted = work(red, by_edits(*edits), lambda c, h: pursue("repair", (), c, h, LOG))
     (attempt,) = result.attempts
     assert "test_cart.py::test_empty still fails" in " ".join(attempt.reasons)
     assert result.outcome == "fixed"

@@ -13,18 +13,16 @@ from reviewbot.cli.review import TargetAndPaths, is_unanswered
 from reviewbot.cli.terminal import CONTENT, common, deliver, panel_options, say, style_for, wait_for
 from reviewbot.config.settings import Effort
 from reviewbot.errors import ReviewbotError, UsageError
-from reviewbot.fixing import develop, fix, fix_report, pursue, repair
+from reviewbot.fixing import develop, fix, fix_report, pursue
 from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, open_writer, recover
 from reviewbot.reports import render
 from reviewbot.reports.text import commit_message, render_fixes
 from reviewbot.reports.words import usage_words
 from reviewbot.state import find_state
-from reviewbot.tasks.goals import GOALS
+from reviewbot.tasks.goals import GOALS, REPAIR
 from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Review
-
-REPAIR = "repair"  # a goal that is about no files
 
 
 class Options(Struct, frozen=True):
@@ -99,10 +97,8 @@ async def run_fix(options: Options, specification: str = "") -> int:
         report = (options.report or b"").decode("utf-8", "replace")
         if specification:
             results = await develop(specification, change, host)
-        elif options.goal == REPAIR:
-            results = [await repair(report, change, host)]
         elif options.goal:
-            results = [await pursue(options.goal, options.paths, change, host)]
+            results = [await pursue(options.goal, options.paths, change, host, report)]
         elif report:
             results = [await fix_report(report, change, host)]
         else:

@@ -30,7 +30,7 @@ from uvicorn import Config, Server
 
 from reviewbot.errors import ReviewbotError
 from reviewbot.events import Emit, Event
-from reviewbot.fixing import develop, fix, fix_report, pursue, repair
+from reviewbot.fixing import develop, fix, fix_report, pursue
 from reviewbot.git.change import Target
 from reviewbot.git.diff import load_patch
 from reviewbot.pipeline import review
@@ -41,7 +41,6 @@ from reviewbot.state import State, read_review
 from reviewbot.store.database import Store, open_store
 from reviewbot.store.sessions import list_sessions, load_session
 from reviewbot.talk.negotiation import negotiate
-from reviewbot.tasks.task import TaskResult
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Review
 from reviewbot.version import __version__
@@ -200,22 +199,18 @@ async def perform(order: Order, host: Host, state: State) -> Any:
         result = await review(change, host)
         state.save(result)
         return result
+    found: dict[str, Any] = {}
     if isinstance(order, DevelopOrder):
-        return {"fixes": [_fix(step) for step in await develop(order.specification, change, host)]}
-    if order.goal == "repair":
-        return {"fixes": [_fix(await repair(order.report, change, host))]}
-    if order.report.strip():
-        return {"fixes": [_fix(await fix_report(order.report, change, host))]}
-    if order.goal:
-        return {"fixes": [_fix(await pursue(order.goal, order.paths, change, host))]}
-    result, fixes = await fix(change, host, order.findings)
-    state.save(result)
-    return {"review": result, "fixes": [_fix(fixed) for fixed in fixes]}
-
-
-def _fix(result: TaskResult) -> dict[str, Any]:
-    """A fix as clients get it: with its diff, and without the content of files."""
-    return _without(result, "files", "evidence", "tree")
+        fixes = await develop(order.specification, change, host)
+    elif order.goal:
+        fixes = [await pursue(order.goal, order.paths, change, host, order.report)]
+    elif order.report.strip():
+        fixes = [await fix_report(order.report, change, host)]
+    else:
+        found["review"], fixes = await fix(change, host, order.findings)
+        state.save(found["review"])
+    # Their diffs say what is in the files.
+    return found | {"fixes": [_without(each, "files", "evidence", "tree") for each in fixes]}
 
 
 class Api:

@@ -168,6 +168,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
 
 Prepare = Callable[[Sequence[str], Trials], Awaitable[Task]]
 GOALS: Mapping[str, Prepare] = {"refactor": refactor, "performance": performance, "tests": tests}
+REPAIR = "repair"  # a goal that is about no files
 
 
 def _task(
