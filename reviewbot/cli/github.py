@@ -3,7 +3,7 @@ import os
 import click
 
 from reviewbot.cli.terminal import common
-from reviewbot.errors import UsageError
+from reviewbot.errors import UsageError, install_hint
 
 
 @click.command
@@ -16,6 +16,6 @@ def command() -> None:
     try:
         from reviewbot.github.action import main
     except ModuleNotFoundError as error:
-        hint = "pip install '.[github]' in the clone of reviewbot"
+        hint = install_hint("github")
         raise UsageError(f"{error.name} is not installed", hint=hint) from error
     raise SystemExit(main(os.environ))

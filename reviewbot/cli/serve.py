@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reviewbot.cli.host import make_host, open_repository, read_layers, read_variables
 from reviewbot.cli.terminal import common, env_file_option, say, state_option
 from reviewbot.config.load import load_settings
-from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.errors import ReviewbotError, UsageError, install_hint
 from reviewbot.events import Emit
 from reviewbot.git.repository import Repository
 from reviewbot.services import Host
@@ -38,8 +38,7 @@ async def command(
         from reviewbot.server.app import Api, Jobs, make_server
     except ImportError as error:
         message = f"the server needs a package that is not installed: {error.name}"
-        hint = "pip install '.[server]' in the clone of reviewbot"
-        raise UsageError(message, hint=hint) from error
+        raise UsageError(message, hint=install_hint("server")) from error
 
     with open_repository() as repository:
         root = await repository.root()

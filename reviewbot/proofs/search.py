@@ -8,6 +8,7 @@ from msgspec import Struct
 from reviewbot.checks.check import probe
 from reviewbot.checks.readers import json_of
 from reviewbot.concurrency import run_all
+from reviewbot.errors import install_hint
 from reviewbot.sandbox.executor import Executor
 from reviewbot.sandbox.job import Job
 
@@ -16,7 +17,7 @@ EXAMPLES = 200
 MIN_RETURNS = 3  # calls that return something, so that a comparison says anything
 # Our interpreter has hypothesis and CrossHair, the project's has what the project imports.
 INTERPRETERS = ("{own_python}", "{python}")
-INSTALL = "pip install '.[proofs]' in the clone of reviewbot, to search for arguments"
+INSTALL = f"{install_hint('proofs')}, to search for arguments"
 
 
 class Call(Struct, frozen=True, array_like=True):

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.errors import ConfigError, ReviewbotError, install_hint
 
 Result = TypeVar("Result")
 Row = dict[str, Any]
@@ -169,8 +169,7 @@ def open_store(url: str, folder: Path) -> Store:
                 import psycopg
             except ModuleNotFoundError as error:
                 message = "a ledger on PostgreSQL needs a package that is not installed"
-                hint = "pip install '.[postgres]' in the clone of reviewbot"
-                raise ConfigError(message, hint=hint) from error
+                raise ConfigError(message, hint=install_hint("postgres")) from error
             options = f"{OPTIONS} -c lock_timeout={SECONDS}s"
             driver = psycopg.connect(url, autocommit=True, options=options, connect_timeout=SECONDS)
             on_error.callback(driver.close)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.config.settings import ProviderSettings
-from reviewbot.errors import ConfigError
+from reviewbot.errors import ConfigError, install_hint
 from reviewbot.llm.client import Connection, Limits
 from reviewbot.llm.prices import Price, Prices
 from reviewbot.llm.provider import Account, Provider
@@ -119,7 +119,7 @@ def missing_package(vendor: Vendor) -> str:
     """How to install what a vendor needs, or "" if it is there. Imports none of it."""
     if all(importlib.util.find_spec(name) for name in {vendor.needs or "httpx2", "httpx2"}):
         return ""
-    return f"pip install '.[{vendor.extra}]' in the clone of reviewbot"
+    return install_hint(vendor.extra)
 
 
 def connect(vendor: Vendor, account: Account) -> Provider:

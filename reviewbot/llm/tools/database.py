@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Meta
 
-from reviewbot.errors import ConfigError
+from reviewbot.errors import ConfigError, install_hint
 from reviewbot.journal import key_of
 from reviewbot.llm.tools.files import Context
 from reviewbot.text.secrets import shown
@@ -62,7 +62,7 @@ def placeholders_of(address: str) -> str:
         raise ConfigError("tools.database is no address of a database that can be asked", hint=hint)
     if not importlib.util.find_spec("psycopg"):
         message = "tools.database needs a package that is not installed"
-        raise ConfigError(message, hint="pip install '.[postgres]' in the clone of reviewbot")
+        raise ConfigError(message, hint=install_hint("postgres"))
     return "PostgreSQL, placeholders $1, $2"
 
 
