@@ -62,6 +62,8 @@ async def open_host(
         layers.insert(0, read_layer(str(file), "flags", file.read_bytes()))
     async with nullcontext(emit) if emit else show_progress() as watch:
         with open_repository() as repository:
+            own = (given.get(name) for name in ("state", "output", "record", "replay"))
+            repository.own_files = tuple(filter(None, own))
             variables = await read_variables(repository, options.env_file)
             reviewed = None if is_patch else repository
             state = await find_state(reviewed, variables, options.state)

@@ -8,13 +8,14 @@ know them: files that need one are as the index has them.
 """
 
 import fcntl
+import hashlib
 import os
 import re
 import shutil
 import stat
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -24,10 +25,6 @@ from msgspec import Struct
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git, decode_name, user_environment
 
-EMPTY_TREES = {
-    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-}
 MAX_UNTRACKED_FILES = 2_000
 MAX_NAMES = 3  # in a note
 NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
@@ -90,7 +87,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
     @property
     def empty_tree(self) -> str:
-        return EMPTY_TREES[self.object_format]
+        return hashlib.new(self.object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
 
 
 async def find_place(directory: Path, private: Path) -> Place:
@@ -137,23 +134,24 @@ async def find_place(directory: Path, private: Path) -> Place:
 
 
 async def snapshot(
-    place: Place, index_file: Path | None, *, is_staged: bool
+    place: Place, index_file: Path | None, own_files: Sequence[Path], is_staged: bool
 ) -> tuple[str, tuple[str, ...]]:
     """The tree of the index, or of the work tree with untracked files that git does not ignore.
 
     Returns notes too. Raises GitError if the index has conflicts.
     """
     git = await _work_tree_git(place, index_file)
-    notes = () if is_staged else await _add_work(git, place)
+    notes = () if is_staged else await _add_work(git, place, own_files)
     return (await git("write-tree", "--missing-ok")).decode("ascii").strip(), notes
 
 
-async def _add_work(git: Git, place: Place) -> tuple[str, ...]:
+async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> tuple[str, ...]:
     """Add what is not staged to the copy of the index. Returns notes about what is left out."""
     changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
-    own = os.path.relpath(place.private.parent.resolve(), place.root)  # TMPDIR may be in there
-    options = ("-z", "--others", "--exclude-standard", f"--exclude=/{own}/")
-    untracked = (await git("ls-files", *options)).split(b"\0")[:-1]
+    own = (place.private.parent, *own_files)  # TMPDIR may be in there
+    own_names = tuple(os.fsencode(f"{os.path.relpath(p.resolve(), place.root)}/") for p in own)
+    untracked = (await git("ls-files", "-z", "--others", "--exclude-standard")).split(b"\0")[:-1]
+    untracked = [name for name in untracked if not (name + b"/").startswith(own_names)]
     packages = {n[: n.rfind(b"/") + 1] for n in untracked if n.endswith(b"/pyvenv.cfg")}
     packages |= {found[0] for found in map(NODE_MODULES.match, untracked) if found}
     kept: list[bytes] = []
@@ -173,7 +171,7 @@ async def _add_work(git: Git, place: Place) -> tuple[str, ...]:
     ]
     names = [*changed.split(b"\0")[:-1], *kept]
     # Files that git may run a filter on. A link, or one that is gone, needs none.
-    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=_join(names))
+    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=b"\0".join([*names, b""]))
     filtered, used = list[bytes](), list[bytes]()
     for name, value in zip(names, answer.split(b"\0")[2::3], strict=True):
         file = Path(place.root, os.fsdecode(name))
@@ -185,7 +183,7 @@ async def _add_work(git: Git, place: Place) -> tuple[str, ...]:
         notes.insert(0, f"Uncommitted work in {_some(filtered)}, {why}.")
     if used:
         command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-        await git(*command, stdin=_join(used))
+        await git(*command, stdin=b"\0".join([*used, b""]))
     return tuple(notes)
 
 
@@ -233,10 +231,6 @@ def _environment(place: Place) -> dict[str, str]:
         "GIT_WORK_TREE": str(place.root),
         "GIT_INDEX_FILE": str(place.private / "index"),
     }
-
-
-def _join(names: Iterable[bytes]) -> bytes:
-    return b"".join(name + b"\0" for name in names)
 
 
 def _unfit(path: Path) -> str:
