@@ -657,6 +657,9 @@ def test_a_broken_test_has_its_cause_and_what_is_proven_no_votes(format_: str) -
 def test_markdown_says_when_it_happens() -> None:
     shown = render(replace(REVIEWS["question"], findings=(PROVEN,)), "markdown")
     assert "\n\nTotal is called with a discount.\n\nThe customer pays more" in shown
+    named = replace(PROVEN, excerpt="def total(cart):  # the total of a cart")
+    shown = render(replace(REVIEWS["question"], findings=(named,)), "markdown")
+    assert "\n\ntotal is called with a discount.\n\nThe customer pays more" in shown
 
 
 def test_markdown_folds_the_proof() -> None:

@@ -88,7 +88,7 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
         level = "warning" if level == "error" else "note"
     message = _message(
         finding.title.strip() or "(no title)",
-        words.sentence(finding.consequence),
+        words.sentence(finding.consequence, finding.excerpt),
         *(f"Test: {test}" for test in words.failed_tests(finding)[:5]),
         *words.decision(finding),
     )

@@ -28,6 +28,8 @@ Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Revie
 NO_PANEL = "No language model was asked: only executed checks decide."
 ADD_PANEL = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."
 ADD_ON_GITHUB = "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
+# What begins a sentence, also if a comment in the code says it.
+ENGLISH = frozenset({"a", "an", "if", "it", "no", "the", "there", "this", "when", "where", "with"})
 STATUSES: dict[Status, str] = {
     "proven": "Proven",
     "agreed": "Agreed",
@@ -136,11 +138,8 @@ def headline(review: Review, *, explains: bool = False) -> str:
     if said:
         rest = [finding for finding in rest if not finding.blocks]
     questions = sum(finding.status == "question" for finding in rest)
-    counts = (
-        (len(rest) - questions, "other finding" if said else "finding"),
-        (questions, "question"),
-    )
-    said += (_numbered(count, noun) for count, noun in counts if count)
+    counts = {"other finding" if said else "finding": len(rest) - questions, "question": questions}
+    said += (_numbered(count, noun) for noun, count in counts.items() if count)
     if explains and len(said) > 1:
         said[-1] = f"and {said[-1]}"
     return f"{found}{' (incomplete)' if is_cut else ''}: {', '.join(said) or 'no findings'}"
@@ -174,10 +173,11 @@ def place(location: Location | None) -> str:
     return f"{words} (before the change)" if location.side == "base" else words
 
 
-def sentence(text: str) -> str:
-    """The text with a capital, unless it begins with code, and a full stop."""
+def sentence(text: str, code: str = "") -> str:
+    """The text with a full stop, and with a capital unless it begins with a name in the code."""
     text = text.strip()
-    if re.match(r"[a-z]+[ ,]", text):
+    first = re.match(r"([a-z]+)[ ,]", text)
+    if first and (first[1] in ENGLISH or first[1] not in re.findall(r"\w+", code)):
         text = text[0].upper() + text[1:]
     return text if not text or text[-1] in ".!?:;…`" else f"{text}."
 
@@ -208,8 +208,9 @@ def decision(finding: Finding) -> Iterator[str]:
 
 def cause(finding: Finding) -> Iterator[str]:
     """What a panelist says about a check's result, which only says what it saw, or who rules."""
+    code = finding.excerpt
     for claim in finding.claims[:1] if finding.result else ():
-        yield f"{claim.by}: {sentence(claim.title)} {sentence(claim.consequence)}"
+        yield f"{claim.by}: {sentence(claim.title, code)} {sentence(claim.consequence, code)}"
     if finding.ruling_reason:
         yield f"moderator: {finding.ruling_reason}"
 
@@ -325,10 +326,8 @@ def usage_words(usage: Totals) -> str:
     if usage.recorded_calls:
         calls += f" and {usage.recorded_calls} recorded"
     total = usage.input_tokens + usage.output_tokens
-    shares = []
-    for name, count in (("cached", usage.cached_input_tokens), ("local", usage.local_tokens)):
-        if count:
-            shares.append(f"{100 * count // total} % {name}")
+    parts = {"cached": usage.cached_input_tokens, "local": usage.local_tokens}
+    shares = [f"{100 * count // total} % {name}" for name, count in parts.items() if count]
     tokens = f"{total:,} tokens{_note(*shares)}"
     if usage.cost_usd:
         saved = f"${usage.saved_usd:.4f} of it paid before" if usage.saved_usd else ""
