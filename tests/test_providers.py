@@ -176,6 +176,12 @@ def test_a_message_is_quoted_shortly_and_without_secrets(vendor: str) -> None:
     assert vendor == "bedrock" or "bad key … " in message
 
 
+@each("vendor", FAKES)
+def test_an_error_need_not_be_utf8(vendor: str) -> None:
+    sent = Sent(status=401, chunks=(b'{"error": "\xfcberlastet"}',))
+    assert failure(vendor, VendorServer([sent])).fault == "denied"
+
+
 @each("vendor", STREAMING)
 def test_a_server_that_answers_with_its_key_does_not_publish_it(vendor: str) -> None:
     wish = {"path": KEY}

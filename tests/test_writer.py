@@ -232,6 +232,16 @@ def test_what_somebody_saves_or_removes_after_a_kill_stays(stage: Stage) -> None
     assert not list(stage.folder.glob("new")) + list(stage.folder.glob("*.old"))
 
 
+def test_a_journal_that_cannot_be_read_is_named(stage: Stage) -> None:
+    run_child(partial(stage.write, FIX, step=kill_at("written")))
+    (journal,) = stage.state.glob("writing-*.json")
+    for content in (b"", b'{"work_tree": "\xff"}'):
+        journal.write_bytes(content)
+        with pytest.raises(WriteError, match="nothing is changed: ") as caught:
+            stage.recover()
+        assert str(journal) in str(caught.value.hint)
+
+
 def test_what_somebody_stages_after_a_kill_stays(stage: Stage) -> None:
     run_child(partial(stage.write, {**FIX, **LIB}, message="Fix it", step=kill_at("refs")))
     stage.git("update-index", "--chmod=-x", "lib/run.sh")

@@ -55,7 +55,7 @@ def json_of(completed: Completed, type_: Any = Any) -> Any:
     """Decode the report or the output. Raises ValueError with why there is none."""
     try:
         return msgspec.json.decode(completed.report or completed.stdout, type=type_)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         said = completed.reason or (reason_of(completed) if completed.stderr else "")
         raise ValueError(said or f"the report cannot be read: {error}") from error
 
@@ -64,7 +64,7 @@ def json_lines_of(completed: Completed) -> list[Any]:
     """Decode a document a line. Raises ValueError."""
     try:
         return msgspec.json.Decoder().decode_lines(completed.report or completed.stdout)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(reason_of(completed) or str(error)) from error
 
 

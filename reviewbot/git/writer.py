@@ -147,7 +147,7 @@ async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Wri
     except TimeoutError:
         message = "another reviewbot is writing into this work tree"
         raise WriteError(message, hint="run it again when that one is done") from None
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         hint = f"see git status, and who may write there; the journal is {journal}"
         said = f"{error.strerror} ({error.filename})" if isinstance(error, OSError) else error
         raise WriteError(f"nothing is changed: {said}", hint=hint) from error
@@ -178,9 +178,8 @@ class Writer(Struct):
             self.check_branch(head, branch)
         now = {path: tree.read(path) for path in before}
         listed = await git("ls-files", "-z", "-v", "--stage", "--", *before)
-        entries = {}  # tags of git-ls-files(1), modes and ids, by path
-        for about, _, path in (line.partition("\t") for line in _split(listed)):
-            entries[path] = about.split()[:3]
+        lines = (line.partition("\t") for line in _split(listed))
+        entries = {path: about.split()[:3] for about, _, path in lines}  # tags, modes and ids
         changed = await git.changed_entries(head, committed) if committed else ()
         id = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
         files, contents, modes = list[FileChange](), dict[str, bytes | None](), dict[str, str]()

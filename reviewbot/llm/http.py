@@ -276,7 +276,7 @@ async def events_of(lines: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]
 
 
 def _decoded(text: bytes) -> Any:
-    with suppress(msgspec.DecodeError, RecursionError):
+    with suppress(ValueError, RecursionError):
         return msgspec.json.decode(text)
     return text.decode(errors="replace")
 
