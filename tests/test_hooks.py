@@ -317,6 +317,8 @@ def test_the_first_commit_is_reviewed(project: Project, monkeypatch: pytest.Monk
     monkeypatch.chdir(project.folder)
     stage(project, {"new.py": SYNTAX_ERROR})
     assert hook("run", "pre-commit").exit_code == 1
+    stage(project, {".reviewbot.yml": "hooks: {commit: none}\n"})
+    assert hook("run", "pre-commit").exit_code == 0
 
 
 def test_a_commit_executes_nothing_and_asks_no_model(cart: Project) -> None:
@@ -500,6 +502,10 @@ def test_the_first_push_is_reviewed_from_the_first_commit_on(cart: Project) -> N
     result = hook("run", "pre-push", "origin", "url", stdin=of_push(cart, "main"))
     assert result.exit_code == 1
     assert "b.py:1: high: Undefined name" in result.stderr
+    cart.commit("Settings", {".reviewbot.yml": "hooks: {push: none}\n"})
+    result = hook("run", "pre-push", "origin", "url", stdin=of_push(cart, "main"))
+    assert result.exit_code == 0
+    assert "the push goes on: hooks.push is none" in result.stderr
 
 
 def test_pre_commit_tells_a_push_in_variables(

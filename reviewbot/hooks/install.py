@@ -110,8 +110,7 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[H
 
 
 async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list[HookFile]:
-    folder, _, top = await _find_folders(directory, variables)
-    for hook in _find_hooks(folder, top):
+    for hook in await find_hooks(directory, variables):
         if hook.is_installed:
             known = (write_script(hook.name, python) for python in (sys.executable, ""))
             if hook.content in known:
@@ -120,7 +119,7 @@ async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list
                 _set_aside(hook.path)
             if os.path.lexists(hook.earlier):
                 hook.earlier.rename(hook.path)
-    return _find_hooks(folder, top)
+    return await find_hooks(directory, variables)
 
 
 async def find_hooks(directory: Path, variables: Mapping[str, str]) -> list[HookFile]:

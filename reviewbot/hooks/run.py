@@ -52,6 +52,7 @@ async def review_commit(host: Host, repository: Repository, state: State, say: S
             "reviewbot review --all all files"
         )
         return 0
+    change = replace(change, is_whole=not change.base_commit)
     settings = (await read_base(change, host))[0].settings
     off = [CheckSettings(name=name, off=True) for name in SLOW_CHECKS]
     checks = msgspec.to_builtins((*settings.checks, *off))
@@ -141,6 +142,7 @@ async def _review_range(
     revision: str, host: Host, repository: Repository, state: State, say: Say, ends_at: float
 ) -> int:
     change = await repository.load_change(Target(kind="revision", revision=revision))
+    change = replace(change, is_whole=not change.base_commit)  # as new as its configuration
     settings = (await read_base(change, host))[0].settings
     seconds = min(settings.limits.seconds, int(ends_at - time.monotonic()))
     if seconds < 1:
