@@ -160,6 +160,8 @@ def test_settings_are_shown_with_their_origins(
     result = run("config", "check")
     assert result.exit_code == 2
     assert "unknown key review.fail; did you mean review.fail_on?" in result.stderr
+    (cart.folder / "other.toml").write_text("[project]\nname = 'reviewbot'\n")
+    assert run("config", "check", "other.toml").stdout == "no file configures reviewbot\n"
     (cart.folder / "other.yml").write_text("review: {fail_on: low}\n")
     assert run("config", "check", "other.yml").stdout == "other.yml: valid\n"
     operators = "sandbox: {kind: none}\nlimits: {cost_usd: 5}\n"

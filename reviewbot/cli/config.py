@@ -38,7 +38,8 @@ async def show() -> None:
     for notice in loaded.notices:
         say(f"reviewbot: {notice}")
     for path in await _files():
-        if committed.get(path.name) != path.read_bytes():
+        old, new = committed.get(path.name, b""), path.read_bytes()
+        if old != new and (path.suffix != ".toml" or b"tool.reviewbot" in old + new):
             say(f"reviewbot: {path.name} in the work tree differs; what is committed counts")
 
 
@@ -58,8 +59,9 @@ async def check(file: Path | None) -> None:
     choose_members(loaded.settings, os.environ, {})  # refuses providers that nobody knows
     configured_checks(all_languages(), loaded.settings.checks)
     ignored(loaded.settings.review.ignore)
-    names = ", ".join(map(str, files)) or "there is no file, so the defaults"
-    deliver(f"{names}: valid")
+    # Most projects in Python have a pyproject.toml, few with [tool.reviewbot].
+    names = [each.name for each in layers if each.document.value or not each.name.endswith("toml")]
+    deliver(f"{', '.join(names)}: valid" if names else "no file configures reviewbot")
 
 
 async def load_committed(repository: Repository) -> tuple[Loaded, Mapping[str, bytes]]:
