@@ -133,8 +133,11 @@ async def _work(
 
 async def _work_on(task: Task, trials: Trials) -> TaskResult:
     """What becomes of a task, or of what is tried instead."""
+    absent = len(trials.panel.absences)
     result = await work(task, trials)
-    instead = task.instead if result.outcome == "failed" else None
+    # If the proposer gives no answer, nobody has found anything wrong with the test.
+    was_tried = result.attempts or len(trials.panel.absences) == absent
+    instead = task.instead if result.outcome == "failed" and was_tried else None
     if instead and (other := await instead(result.reasons)):
         more = await _work_on(other, trials)
         return replace(more, attempts=(*result.attempts, *more.attempts))

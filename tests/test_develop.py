@@ -47,6 +47,8 @@ def developer(steps: list[dict[str, str]], tests: list[str], edits: list[dict[st
         if phase.startswith("accept_"):
             return {"test": left["tests"].pop(0)}
         if phase.startswith("fix_"):
+            if not left["edits"]:
+                return "no answer"
             edit = left["edits"].pop(0)
             return {"edits": [edit] if edit else [], "explanation": "Built." if edit else "2 != 3"}
         return {"objections": []} if phase.startswith("judge_") else {"edits": []}
@@ -117,14 +119,16 @@ def test_a_test_that_cannot_be_used_is_written_again(empty: Project) -> None:
 
 def test_a_test_that_no_code_can_pass_is_written_again(empty: Project) -> None:
     wrong = ADD.replace("assert add(1, 2) == 3", "assert add(1, 1) == 3")
-    (done,), scripted = build(empty, developer(STEPS[:1], [wrong, ADD], [{}, BUILD]))
+    idle = "def test_nothing():\n    assert True\n"
+    (done,), scripted = build(empty, developer(STEPS[:1], [idle, wrong, ADD], [{}, BUILD]))
     assert done.outcome == "fixed"
     assert ADD.encode() in done.files.values()
     prompts = dict(scripted.prompts)
     assert "or no right code can pass it, say so" in prompts["critic/fix_step_1_1"]
     assert "No code was accepted for that test" not in prompts["optimizer/accept_1_1"]
     for words in (wrong, "critic proposes nothing: 2 != 3", "No code was accepted for that test"):
-        assert words in prompts["optimizer/accept_1_2"]
+        assert words in prompts["optimizer/accept_1_3"]
+    assert len(prompts) == len(scripted.prompts), "no label says two questions"
     # The second one is the last.
     (stopped,), _ = build(empty, developer(STEPS, [wrong, f"{wrong}\n"], [{}, {}]))
     assert (stopped.outcome, stopped.reasons) == ("failed", ("critic proposes nothing: 2 != 3",))
@@ -136,6 +140,10 @@ def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
     assert (stopped.outcome, len(stopped.attempts)) == ("failed", 3)
     assert stopped.reasons[0].startswith("pytest reports test_add fails: assert -1 == 3")
     assert scripted.prompts[-1][0] == "optimizer/accept_1_2"
+    # A proposer that does not answer says nothing against a test.
+    (stopped,), scripted = build(empty, developer(STEPS, [ADD], []))
+    assert stopped.reasons[0].startswith("critic did not answer: ")
+    assert not [label for label, _ in scripted.prompts if label.endswith("accept_1_2")]
     (first, second), _ = build(empty, developer(STEPS, [ADD, "", ""], [BUILD]))
     assert [first.outcome, second.outcome] == ["fixed", "failed"]
     assert "gave no test for step 2" in second.reasons[0]

@@ -289,9 +289,10 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     largest.commit("Set rules", {"pyproject.toml": rules, "lists.py": text + LARGEST})
     test = f"import pytest\n{REPRODUCED}\n\n@pytest.mark.parametrize('a, b', [(1, 1)])\n"
     test += "def test_both(a, b):\n    assert a == b\n"
-    result, scripted = solve(largest, by_report(test), f"{TYPED}\n\nI expected None.")
+    report = f"{TYPED.replace('ValueError', 'builtins.ValueError')}\n\nI expected None."
+    result, scripted = solve(largest, by_report(test), report)
     assert "return max(items)" not in scripted.prompts[0][1]
-    assert result.title == "Fix: ValueError: max() arg is an empty sequence"
+    assert result.title == "Fix: builtins.ValueError: max() arg is an empty sequence"
     (test_,) = (text for path, text in result.files.items() if path != "lists.py")
     assert test_.startswith(b"from __future__ import annotations\n")
     assert result.outcome == "suggested"
@@ -340,6 +341,7 @@ def test_where_no_fix_passes_a_test_that_of_another_panelist_is_tried(largest: P
     assert REPRODUCED.encode() in result.files.values()
     assert len(result.attempts) == 3
     assert sum("/reproduce" in label for label, _ in scripted.prompts) == 3
+    assert len(dict(scripted.prompts)) == len(scripted.prompts), "no label says two questions"
 
 
 def test_a_proposer_that_gives_up_hides_no_reason_from_before(lists: Project) -> None:

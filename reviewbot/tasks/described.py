@@ -100,7 +100,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
                     raise ValueError(hypothesis.cause or "no test")
                 tried.add(hypothesis.test.strip())
                 task = await _task_of(hypothesis, report, tuple(paths), folder, trials)
-                return replace(task, instead=following)
+                return replace(task, id=f"report_{len(tried) - 1}", instead=following)
             except ValueError as error:
                 reasons.append(f"{author}: {error}")
         return None
@@ -127,7 +127,7 @@ async def _task_of(
         raise ValueError(refusals[0])
     text = shown(report[:MAX_REPORT])
     said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
-    errors = [line for line in said if EXCEPTION.match(line)]
+    errors = [line for line in said if EXCEPTION.match(line.partition(":")[0].rpartition(".")[2])]
     title = (errors or said)[-1] if said[0].startswith((">>>", "Traceback ")) else said[0]
     return Task(
         id="report",
@@ -257,7 +257,8 @@ async def prepare_feature(
 ) -> Task:
     """The task of one step, counted from 1. The last panelist writes its test, the first its code.
 
-    `earlier` is a test that no code passed. Raises UsageError if there is no other that fails now.
+    `earlier` are tests that were not accepted, the last one because no code passed it. Raises
+    UsageError if there is no other that fails now.
     """
     increment, panel = increments[number - 1], trials.panel
     tester = panel.names[-1]
@@ -299,13 +300,13 @@ async def prepare_feature(
 
     async def again(reasons: tuple[str, ...]) -> Task | None:
         with suppress(UsageError):
-            tried = Attempt(test, reasons)
-            return await prepare_feature(wanted, increments, number, trials, tried)
+            tried = *attempts, Attempt(test, reasons)
+            return await prepare_feature(wanted, increments, number, trials, *tried)
         return None
 
     given |= {"test": test, "path": path}
     return Task(
-        id=f"step_{number}",
+        id=f"step_{number}_again" if earlier else f"step_{number}",
         kind="feature",
         title=increment.title,
         paths=tuple(paths),
