@@ -136,7 +136,7 @@ def test_ideas_that_most_call_the_same_are_one(serve: Serve) -> None:
 def test_a_person_at_a_terminal_sees_the_table_once(serve: Serve) -> None:
     serve(negotiator)
     with on_a_terminal("negotiate", "How?") as type_after:
-        assert "the change" not in type_after("to be done?", "I2\n")
+        assert "the change" not in type_after("to be done? (for example I1,I2, or none)", "I2\n")
         assert "Use a database" not in type_after("Decided: I2.", "")
 
 

@@ -24,8 +24,6 @@ from reviewbot.reports.words import usage_words
 from reviewbot.talk.negotiation import Negotiation, negotiate
 from reviewbot.text.plain import plain
 
-WHICH = "Which ideas are to be done? (for example I1,I3, or none)"
-
 
 @click.command(cls=TargetAndPaths)
 @click.argument("question", metavar="QUESTION [-- PATH…]")
@@ -55,9 +53,11 @@ async def command(
             return None
         for line in describe(found):
             say(line)
+        some = ",".join(idea.id for idea in found.ideas[:2])
+        which = f"Which ideas are to be done? (for example {some}, or none)"
         while True:
             try:
-                return read_ids(wait_for(lambda: click.prompt(WHICH, err=True)), found)
+                return read_ids(wait_for(lambda: click.prompt(which, err=True)), found)
             except UsageError as error:
                 say(f"reviewbot: {error.with_hint}")
 
