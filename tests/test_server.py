@@ -227,7 +227,7 @@ def test_a_review_that_is_damaged_is_not_listed(project: Project) -> None:
 def test_wrong_requests(empty: Client) -> None:
     negotiation = {"kind": "negotiate"}
     for method, path, body, status, words in (
-        ("GET", "/v1/jobs/0", None, 404, "no such job"),
+        ("GET", "/v1/jobs/0", None, 404, "no such job any more, or never was"),
         ("GET", "/v1/reviews/..%2F..%2Fx", None, 404, "Not Found"),
         ("GET", "/v1/reviews/x", None, 404, "no such review"),
         ("GET", "/v1/reviews/x?format=y", None, 422, "no format y"),

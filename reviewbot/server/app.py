@@ -312,7 +312,8 @@ class Api:
     def _job(self, request: Request) -> Job:
         job = self._jobs.by_id.get(request.path_params["id"])
         if job is None:
-            raise ApiError(404, "there is no such job", "see /v1/jobs")
+            hint = f"a server keeps the newest {MAX_KEPT} that ended, until it ends: order it again"
+            raise ApiError(404, "there is no such job any more, or never was", hint)
         return job
 
     async def _read(self, read: Callable[[Store], Any]) -> Any:
