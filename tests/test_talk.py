@@ -262,6 +262,19 @@ def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(serve: Serv
     assert "consult_1" in run("sessions", "show", "1", "-v").output
 
 
+def test_the_panel_of_a_conversation_sees_the_last_review(serve: Serve, shop: Project) -> None:
+    server = serve(talker)
+    key = "ghp_" + "a1B2" * 9
+    (shop.folder / "key.txt").write_text(key)
+    shop.git("add", "key.txt")
+    assert run("hook", "run", "pre-commit").exit_code == 1
+    run("chat", text="Hello?\n")
+    prompt = prompt_of(server.received[-1])
+    assert '## "The last review, of --staged"' in prompt
+    assert "F1  critical  key.txt:1" in prompt
+    assert key not in prompt
+
+
 def test_a_leads_and_others_are_asked_by_name(serve: Serve) -> None:
     serve(talker)
     said = "Hello?\n/ask c Hello?\n/ask z Hello?\n/lead c\nHi\n/?\n"

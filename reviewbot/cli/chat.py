@@ -61,7 +61,7 @@ async def command(lead: str | None, **_: object) -> int:
                     except (UsageError, ModelError) as error:
                         say(f"reviewbot: {error.with_hint}")
                         code = error.exit_code
-            say(f"reviewbot: {usage_words(chat.totals)}")
+            say(f"reviewbot: {usage_words(chat.client.totals)}")
             return 0 if is_terminal or dict(chat.history).keys() & chat.members else code
 
 
@@ -100,7 +100,7 @@ async def _obey(line: str, chat: Chat) -> None:
     elif verb == "/all" and rest.strip():
         answers = await chat.say(rest.strip(), *chat.members)
     elif verb == "/cost":
-        _print(usage_words(chat.totals))
+        _print(usage_words(chat.client.totals))
     elif verb in ("/lead", "/models"):
         if verb == "/lead":
             chat.lead = chat.check(name)

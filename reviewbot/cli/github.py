@@ -16,6 +16,5 @@ def command() -> None:
     try:
         from reviewbot.github.action import main
     except ModuleNotFoundError as error:
-        hint = install_hint("github")
-        raise UsageError(f"{error.name} is not installed", hint=hint) from error
+        raise UsageError(f"{error.name} is not installed", hint=install_hint("github")) from error
     raise SystemExit(main(os.environ))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Annotated
 
 import msgspec
@@ -16,13 +16,15 @@ from reviewbot.debate.panel import Panel, Panelist, Question
 from reviewbot.debate.reader import read_document
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.git.change import Target
-from reviewbot.llm.client import Totals
 from reviewbot.llm.tools import TOOLS, ToolBox
 from reviewbot.llm.tools.files import Context
+from reviewbot.reports import render
 from reviewbot.services import Host, Services, open_services
+from reviewbot.state import State
+from reviewbot.text.plain import shortened
 from reviewbot.text.secrets import shown
 
-MAX_HISTORY = 60_000  # characters of the conversation that a model reads again
+MAX_HISTORY, MAX_REVIEW = 60_000, 20_000  # characters of what was said that a model reads again
 STEPS = 12  # uses of tools for one message
 Name = Annotated[str, Meta(description="one of the colleagues")]
 
@@ -42,9 +44,9 @@ class Chat:
         self.members = {member.name: member for member in members}
         self.lead = members[0].name
         self.history: list[tuple[str, str]] = []
-        self._client, self._brief = services.client, brief
-        self._alone = Panel(members, self._client)
-        self._with_tools = Panel(members, self._client, box)
+        self.client, self._brief = services.client, brief
+        self._alone = Panel(members, self.client)
+        self._with_tools = Panel(members, self.client, box)
         table = {
             **TOOLS,
             "consult": (self._consult, "Ask a colleague a question. They see nothing else."),
@@ -52,12 +54,8 @@ class Chat:
         }
         if box and len(members) > 1:
             box = ToolBox(box.context, may_execute=box.may_execute, table=table, steps=STEPS)
-        self._leads = Panel(members, self._client, box)
+        self._leads = Panel(members, self.client, box)
         self._asked = Counter[str]()
-
-    @property
-    def totals(self) -> Totals:
-        return self._client.totals
 
     def check(self, name: str) -> str:
         """The same name. Raises UsageError for one that nobody has."""
@@ -118,11 +116,16 @@ class Chat:
 async def open_chat(host: Host) -> AsyncIterator[Chat]:
     """A conversation about uncommitted work, or else the last commit. Raises ReviewbotError."""
     assert host.repository
+    assert host.state_folder
     change = await host.repository.load_change(Target())
     change = replace(change, target="chat", title="", description="")
     async with open_services(change, host, kind="chat") as services:
         names = names_of(await host.repository.list_files(change.head_tree))
-        brief = Brief(title="", description="", passages=(), material={}, names=names)
+        material = dict[str, str]()
+        with suppress(UsageError):  # there is no review yet
+            last = State(host.state_folder).newest()
+            material[f"The last review, of {last.target}"] = shortened(render(last), MAX_REVIEW)
+        brief = Brief(title="", description="", passages=(), material=material, names=names)
         chat = Chat(services, brief)
         try:
             yield chat

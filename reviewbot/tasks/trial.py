@@ -154,10 +154,9 @@ class Trials(Struct, frozen=True, kw_only=True):
         before = await self.repository.read_files(tree, paths)
         after = await self.repository.read_files(fixed, paths)
         files: dict[str, bytes | None] = {}
-        for path in paths:
+        for path in before.keys() & after.keys():  # those that are not above 1 MB
             lines = [range(at.line, at.end_line + 1) for at in places if at.path == path]
-            if path in before and path in after:  # not above 1 MB
-                files[path] = _merged(before[path], after[path], lines)
+            files[path] = _merged(before[path], after[path], lines)
         return await self.repository.make_tree(tree, files)
 
     async def folder_of(self, paths: Sequence[str]) -> str:
