@@ -523,7 +523,7 @@ def test_a_bare_repository_is_refused(history: Project) -> None:
     embedded = history.folder / "docs"
     subprocess.run(("git", "clone", "--quiet", "--bare", history.folder, embedded), check=True)
     for _ in range(2):
-        with pytest.raises(GitError, match="cannot use bare repository") as caught:
+        with pytest.raises(GitError, match=r"^this is no work tree$") as caught:
             load(embedded, HEAD)
         assert caught.value.hint == "go to a work tree, or review in a clone"
         with (embedded / "config").open("a") as config:

@@ -75,8 +75,6 @@ class Commands(click.Group):
             say("reviewbot: interrupted")
             code = 128 + signal.SIGINT
         except BrokenPipeError:
-            # What is still buffered would fail once more when Python ends.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = BROKEN_PIPE
         except Exception as error:
             passes = bool(ctx.meta.get(PASSES))
@@ -98,7 +96,7 @@ def _explain(error: Exception, prefix: str) -> int:
     A bug is written into a file, without secrets and without the environment.
     """
     if isinstance(error, OSError) and (hint := HINTS.get(error.errno or 0)):
-        name = f" ({error.filename})" if error.filename else ""
+        name = f" ({error.filename2 or error.filename})" if error.filename else ""
         error = ReviewbotError(f"{error.strerror}{name}", hint=hint)
     if isinstance(error, ReviewbotError):
         say(f"{prefix}: {error}")
