@@ -120,7 +120,7 @@ def deliver(document: str, file: Path | None = None) -> None:
     text = document if document.endswith("\n") or not document else f"{document}\n"
     # A surrogate stands for a byte of a file name that is not UTF-8.
     content = text.encode("utf-8", "backslashreplace")
-    if file is None:
+    if file is None or str(file) == "-":  # as in other programs
         click.echo(content, nl=False)
         return
     try:
