@@ -322,14 +322,15 @@ def test_half_of_a_character_is_read(project: Project) -> None:
 
 
 @needs_node
-def test_lines_of_a_file_with_the_name_of_a_method_are_measured(project: Project) -> None:
+def test_lines_of_a_file_with_a_name_that_objects_have_are_measured(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    files = {"package.json": '{"scripts": {"test": "node --test"}}', "replace": "exports.one = 1;"}
+    files = {"package.json": '{"scripts": {"test": "node --test"}}', "__proto__": "exports.one = 1"}
     test = """const { test } = require("node:test");
     test("one", () => require("assert").equal(require("./replace").one, 1));
     """
-    project.commit("Begin", files | {"one.test.js": test})
-    project.commit("Break", {"replace": "exports.one = 2;"})
+    uses = "module.exports = require('./__proto__');"
+    project.commit("Begin", files | {"one.test.js": test, "replace": uses})
+    project.commit("Break", {"__proto__": "exports.one = 2", "replace": f"{uses} // both"})
     assert [finding.rule for finding in project.review().findings] == ["one.test.js::one"]
 
 

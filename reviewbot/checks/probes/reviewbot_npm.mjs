@@ -123,7 +123,7 @@ if (file === "--lookup") {
 }
 cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
 const outcomes = new Map(); // by id. Of a test that runs more than once, one that fails counts
-const measured = {}; // how often each line ran, by path
+const measured = Object.create(null); // how often each line ran, by path
 let problem = "";
 const last = steps.findLastIndex(runnerOf);
 for (const step of new Set(file ? [command] : steps.slice(0, last + 1))) {
@@ -311,7 +311,7 @@ function ofNode(text) {
 
 /** The lines of a test go to the next one. Where it begins, Mocha does not say: on line 1. */
 function linesOf(tests) {
-  const found = {};
+  const found = Object.create(null);
   for (const path of new Set(tests.map((test) => test.location.path))) {
     const own = tests.filter((test) => test.location.path === path && test.location.line > 1);
     const starts = [...new Set(own.map((test) => test.location.line))].sort((a, b) => a - b);
