@@ -690,6 +690,8 @@ def test_nobody_uses_a_compiler_that_reports_much_in_several_files() -> None:
         )
         evidence = compare(change, runs, Project())
         assert (len(evidence.new_results), len(evidence.runs[-1].files)) == (new, new), paths
+        (coverage,) = coverage_of(change, evidence, {})
+        assert coverage.next_step.startswith("" if new else "tsc reported too much"), paths
 
 
 def test_who_looked_at_a_file() -> None:
