@@ -75,7 +75,9 @@ const VITEST_TEST_PATH = `${process.cwd()}/vitest/cart.test.js`;
 const file = `${process.cwd()}/x.test.js`;
 const message = `[vitest-pool]: Failed to start it: worker for test files ${file}.`;
 const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
-new Reporter().onFinished([], [error, { message }]);
+// What is checked with --typecheck is recorded in node_modules.
+const unwritten = { type: "Typecheck Error", stack: "", message: "error TS5033: Could not write.\\n" };
+new Reporter().onFinished([], [error, unwritten, { message, stack: "" }]);
 """
 # Gives a reporter of Mocha the events of a recorded report.
 EVENTS = """const { EventEmitter } = require("node:events");
