@@ -76,7 +76,7 @@ const file = `${process.cwd()}/x.test.js`;
 const message = `[vitest-pool]: Failed to start it: worker for test files ${file}.`;
 const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
 // What is checked with --typecheck is recorded in node_modules.
-const unwritten = { type: "Typecheck Error", stack: "", message: "error TS5033: Could not write.\\n" };
+const unwritten = { type: "Typecheck Error", stack: "", message: "error TS5033: Not written.\\n" };
 new Reporter().onFinished([], [error, unwritten, { message, stack: "" }]);
 """
 # Gives a reporter of Mocha the events of a recorded report.

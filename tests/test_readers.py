@@ -180,11 +180,13 @@ def test_a_failed_test_has_its_message_and_where_it_fails() -> None:
     assert (test.id, str(test.location)) == ("tests/sum.py::adds", "tests/sum.py:7")
 
 
-def test_a_failed_test_of_tap_has_its_message() -> None:
-    text = "not ok {0} - adds {0}\n  ---\n  {1}: '1 != 2'\n  ...\n"
+def test_a_failed_test_of_tap_has_its_message_and_where_it_fails() -> None:
+    text = "not ok {0} - adds {0}\n  ---\n  {1}: '1 != 2'\n  at: f (t/{0}.js:2:3)\n"
+    text += "      f (node_modules/tape/test.js:3:4)\n  ...\n"
     text = f"TAP version 13\n{text.format(1, 'message')}{text.format(2, 'error')}1..2\n"
     tests = READERS["tap"][1](printed(text)).tests
     assert [test.message for test in tests] == ["1 != 2", "1 != 2"]
+    assert [[*map(str, test.frames)] for test in tests] == [["t/1.js:2"], ["t/2.js:2"]]
 
 
 @each(

@@ -222,12 +222,14 @@ def locate(
         # Statements such as a constant run when their module is imported, which no test is seen to
         # do. Of some suites, it is not known at all which test executes what.
         ran = {n for n in executed.get(path, ()) if n in lines and not counts["passed", path, n]}
-        if ran or test.id.partition("::")[0] not in change.old_paths:  # the test is as it was
+        is_as_it_was = test.id.partition("::")[0] not in change.old_paths
+        is_named = path in test.message
+        # A test without a place, such as one of TAP, is called like nothing.
+        if ran or (is_as_it_was and (is_named or test.location or test.frames)):
             # Characters count, not folders: sum.test.js is about sum.js.
             ways = ((path, near), (path[::-1], near[::-1]))
             alike = sum(len(commonprefix(way)) for way in ways)  # noqa: RUF071
-            rank = (path not in test.message, not ran, -alike)
-            places.append((sys.maxsize, rank, path, min(ran or lines)))
+            places.append((sys.maxsize, (not is_named, not ran, -alike), path, min(ran or lines)))
     if not places:
         return test.location
     *_, path, line = min(places)

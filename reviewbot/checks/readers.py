@@ -43,7 +43,7 @@ TAP_TEST = re.compile(
 TAP_SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.*)$")
 TAP_PLAN = re.compile(r"^1\.\.(\d+)\b(?! *#)")
 TAP_BAIL_OUT = re.compile(r"^ *Bail out! *(.*)$", re.IGNORECASE)
-TAP_MESSAGE = re.compile(r"^ +(?:error|message): *(.*)$")
+TAP_MESSAGE = re.compile(r"^ +(?:error|message): *(.*)$", re.MULTILINE)
 
 
 def text_of(completed: Completed) -> str:
@@ -207,8 +207,7 @@ def read_junit(completed: Completed) -> Report:
 
 def _junit_test(case: ElementTree.Element) -> TestOutcome:
     outcomes: dict[str, TestResult] = {"failure": "failed", "error": "error", "skipped": "skipped"}
-    problem = case.find("failure")
-    problem = case.find("error") if problem is None else problem
+    problem = next((part for part in case if part.tag in ("failure", "error")), None)
     message = text = ""
     if problem is not None:
         message = problem.get("message", "")
@@ -221,11 +220,14 @@ def _junit_test(case: ElementTree.Element) -> TestOutcome:
         message=(message or text).partition("\n")[0],
         output=text,
         location=Location(path, line, line) if path else None,
-        frames=tuple(
-            Location(path_of(name), int(number), int(number))
-            for name, number in FRAME.findall(text)[::-1]
-        ),
+        frames=_frames_in(text),
     )
+
+
+def _frames_in(text: str) -> tuple[Location, ...]:
+    """The lines of a stack trace, the deepest last."""
+    found = [(path_of(name), int(number)) for name, number in FRAME.findall(text)[::-1]]
+    return tuple(Location(path, n, n) for path, n in found if "node_modules/" not in path)
 
 
 def read_tap(completed: Completed) -> Report:
@@ -248,6 +250,7 @@ def _tap_tests(lines: list[str]) -> Iterator[TestOutcome]:
     has_children: set[tuple[str, ...]] = set()
     matches = enumerate(TAP_SUBTEST.match(line) or TAP_TEST.match(line) for line in lines)
     found = [(number, match) for number, match in matches if match]
+    ends = [*(number for number, _ in found), len(lines)]
     for count, (number, match) in enumerate(found, start=1):
         depth, name = len(match["indent"]), (match["name"] or "").strip()
         parents = [parent for parent in parents if parent[0] < depth]
@@ -260,14 +263,12 @@ def _tap_tests(lines: list[str]) -> Iterator[TestOutcome]:
         if (*path, name) in has_children:
             continue
         id = "::".join((*path, name or f"test {match['number'] or count}"))
-        if match["directive"]:
-            yield TestOutcome(id=id, outcome="skipped")
-        elif match["not"]:
-            below = lines[number + 1 : number + 20]
-            said = (m[1] for line in below if (m := TAP_MESSAGE.match(line)))
-            yield TestOutcome(id=id, outcome="failed", message=next(said, "").strip("'\"|- "))
+        if match["not"] and not match["directive"]:
+            below = "\n".join(lines[number + 1 : ends[count]])[:MAX_OUTPUT]
+            said = "".join(TAP_MESSAGE.findall(below)[:1]).strip("'\"|- ")
+            yield TestOutcome(id=id, outcome="failed", message=said, frames=_frames_in(below))
         else:
-            yield TestOutcome(id=id, outcome="passed")
+            yield TestOutcome(id=id, outcome="skipped" if match["directive"] else "passed")
 
 
 # Kinds of checks, and what reads what they left: it raises ValueError if that has another format.

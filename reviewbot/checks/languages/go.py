@@ -136,6 +136,7 @@ class Module:
             self._output[event.package or event.import_path, event.test] += event.output
             if event.action in OUTCOMES:
                 self._events[event.package, event.test] = event
+        self._passed = {at for at, event in self._events.items() if event.action != "fail"}
         self._of_packages = "\n".join(said for at, said in self._output.items() if not at[1])
         self.problem = problem_of(self._of_packages, UNREADABLE, folder)
         self.tests = tuple(self._tests())
@@ -158,7 +159,7 @@ class Module:
         Of a package that does not run, the tests that did not end, or the files of its tests, or
         else the file that does not compile.
         """
-        failing = [(p, test) for p, test in self._events if test and self._fails(p, test)]
+        failing = [at for at in self._events if at[1] and at not in self._passed]
         failed = {package for package, _ in failing}
         wholes = {(package, test.rpartition("/")[0]) for package, test in failing}
         for (package, test), event in self._events.items():
@@ -188,13 +189,9 @@ class Module:
             output
             for (where, name), output in self._output.items()
             if where == package
-            if name == test or (test and name.startswith(f"{test}/") and self._fails(where, name))
+            if name == test
+            or (test and name.startswith(f"{test}/") and (where, name) not in self._passed)
         )
-
-    def _fails(self, package: str, test: str) -> bool:
-        """Or does not end."""
-        event = self._events.get((package, test))
-        return event is None or event.action == "fail"
 
     def _test(self, package: str, name: str, outcome: TestResult) -> TestOutcome:
         folder = self._within(package)
