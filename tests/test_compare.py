@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
 from reviewbot.checks.compare import base_line_of, compare
-from reviewbot.checks.compare_tests import lines_beside_removals
+from reviewbot.checks.compare_tests import changed_lines
 from reviewbot.checks.evidence import (
     CheckResult,
     CheckRun,
@@ -204,9 +204,9 @@ def test_unchanged_lines_are_found_on_the_other_side(
 
 
 def test_the_gap_that_a_removal_leaves() -> None:
-    assert lines_beside_removals(changed("a\nb\nc", "a\nc")) == {2}
-    assert lines_beside_removals(changed("a\nb", "a")) == {1}
-    assert lines_beside_removals(changed("a\nb", "a\nB")) == set()
+    assert changed_lines(changed("a\nb\nc", "a\nc")) == {2}
+    assert changed_lines(changed("a\nb", "a")) == {1}
+    assert changed_lines(changed("a\nb", "a\nB")) == {2}
 
 
 def outcome(
@@ -746,7 +746,7 @@ SAID: list[tuple[RunOutcome, RunOutcome, Literal["lint", "test"], list[CheckResu
 
 
 def test_what_is_said_of_a_check() -> None:
-    report = Report(statements={"a.py": (1,)})
+    report = Report(statements={"a.py": (2,)})
     fields: dict[str, Any] = {"reason": "stopped", "files": ("a.py",)}
     for before, after, kind, results, words in SAID:
         base = ran("x", "base", kind=kind, outcome=before, **fields)
@@ -755,7 +755,7 @@ def test_what_is_said_of_a_check() -> None:
         assert f"{summary.state}: {summary.text}".startswith(words), (before, after, words)
         by_author = Evidence((replace(head, by_author=True),), tuple(results))
         assert summarise(by_author)[0].text.endswith(" in the job of the author")
-    executed = ran("x", "head", kind="test", report=replace(report, executed={"a.py": (1,)}))
+    executed = ran("x", "head", kind="test", report=replace(report, executed={"a.py": (2,)}))
     assert summarise(Evidence((executed,), (UNREAD,)))[0].state == "failed_before"
     for run, count in ((executed, 1), (replace(executed, by_author=True), 0)):
         (entry,) = coverage_of(SAME, Evidence((run,)), {})

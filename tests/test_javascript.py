@@ -330,10 +330,15 @@ def test_lines_of_a_file_with_a_name_that_objects_have_are_measured(project: Pro
     test = """const { test } = require("node:test");
     test("one", () => require("assert").equal(require("./replace").one, 1));
     """
-    uses = "module.exports = require('./__proto__');"
+    uses = "exports.two = 2;\nmodule.exports = require('./__proto__');\n"
     project.commit("Begin", files | {"one.test.js": test, "replace": uses})
-    project.commit("Break", {"__proto__": "exports.one = 2", "replace": f"{uses} // both"})
-    assert [finding.rule for finding in project.review().findings] == ["one.test.js::one"]
+    less = uses.replace("exports.two = 2;\n", "")
+    project.commit("Break", {"__proto__": "exports.one = 2", "replace": less})
+    review = project.review()
+    assert [finding.rule for finding in review.findings] == ["one.test.js::one"]
+    # A file that loses lines alone has no changed ones, and what stands there ran.
+    by = {entry.path: (entry.by, entry.executed, entry.statements) for entry in review.coverage}
+    assert by == {"__proto__": (("npm-test",), 1, 1), "replace": (("npm-test",), 0, 0)}
 
 
 @needs_node

@@ -206,7 +206,7 @@ def locate(
         file.path: lines
         for file in change.files
         if file.is_regular("head") and classify(file.path) == "source"
-        if (lines := file.added_lines | lines_beside_removals(file))
+        if (lines := changed_lines(file))
     }
     seen = [(frame.path, frame.line) for frame in reversed(test.frames)]
     own = [(path, line) for path, lines in test.lines.items() for line in lines]
@@ -236,9 +236,9 @@ def locate(
     return Location(path, line, line)
 
 
-def lines_beside_removals(file: ChangedFile) -> set[int]:
-    """Lines at head that stand where lines were removed and none put in their place."""
-    found = set[int]()
+def changed_lines(file: ChangedFile) -> set[int]:
+    """Lines that are added, or stand where lines were removed and none put in their place."""
+    found = {*file.added_lines}
     for hunk in file.hunks:
         found |= {b.head for a, b in pairwise(hunk.lines) if a.head is None and b.head and b.base}
         if hunk.lines[-1].head is None:
