@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from base64 import b64encode
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -211,7 +212,15 @@ test("outer", async (t) => {
 });
 """,
 }
+# What is on its first line was on the third one before a tool rewrote it.
+MAP = '{"version": 3, "sources": ["mapped.test.js"], "names": [], "mappings": "AAEA"}'
+MAPPED = f"""import {{ it }} from "node:test"; it("is mapped", () => {{ throw Error("here"); }});
+// There was
+// more.
+//# sourceMappingURL=data:application/json;base64,{b64encode(MAP.encode()).decode()}
+"""
 BROKEN = {
+    "test/mapped.test.js": MAPPED,
     "cart.js": PACKAGE["cart.js"].replace(", 0)", ", 1)")
     + "\n// The first one.\nexport function first(prices) {\n  return prices[0];\n}\n",
     "test/broken.test.js": 'import "./nowhere.js";\n',
@@ -240,13 +249,15 @@ def test_the_runner_of_node(package: Project) -> None:
     review = package.review()
     assert not [gap for gap in review.gaps if "npm-test" in gap]  # an outer test ran, by its part
     lines = {c.path: (c.executed, c.statements) for c in review.coverage if c.statements}
-    assert lines == {"cart.js": (2, 4), "test/hook.test.js": (7, 7)}
+    expected = {"cart.js": (2, 4), "test/hook.test.js": (7, 7), "test/mapped.test.js": (1, 1)}
+    assert lines == expected
     found = {f.title: str(f.location) for f in review.findings if f.result}
     assert found.pop(next(title for title in found if "nowhere" in title)) == (
         "test/broken.test.js:1"
     )
     assert found == {
         "of two and 1 more fail: AssertionError [ERR_ASSERTION]: 4 == 3": "cart.js:1",
+        "is mapped fails: Error: here": "test/mapped.test.js:3",
         "with a hook fails: Error: no database": "test/hook.test.js:3",
         "never runs fails: test did not finish before its parent and was cancelled": (
             "test/hook.test.js:7"

@@ -21,8 +21,9 @@ const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
 const VITEST_REPORTER = "/tmp/node_modules/reviewbot_vitest.mjs";
 const MAX_LINES = 200; // of the last test of a file
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
-// Node.js takes its own options before the names of files alone.
-const NODE_TEST = ` --test --test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`;
+// Node.js takes its own options before the names of files alone. Lines are those of the sources.
+const NODE_TEST = " --enable-source-maps --test"
+  + ` --test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`;
 // Where no options stand any more, or at the end.
 const NO_OPTIONS =
   /(?<=\b(?:jest|test|vitest|mocha|borp)\b.*?)( (?:--|(?:\||\d?>\S*)(?=[^"']*$)) .*)?$/;
