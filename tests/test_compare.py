@@ -554,6 +554,39 @@ def test_what_a_type_checker_says_of_a_name_that_ruff_does_not_know_is_not_said_
     assert [result.cause for result in results] == ["", "E1"]
 
 
+def test_what_misses_a_module_that_the_change_moves_is_one_finding_there() -> None:
+    moved = changed("a", "a", path="shop/new.py", old_path="shop/old.py")
+    change = change_of(replace(moved, status="renamed"))
+    project = Project(base_files=frozenset({"shop/old.py"}))
+    for said in ("No module named 'shop.old'", "Cannot find module '../old.js' imported from x.ts"):
+        failed = outcome(TEST, "error", f"Error: {said}")
+        (result,) = suite(change, [outcome(TEST, "passed")], [failed], project).results
+        assert result.location == Location("shop/new.py", 0, 0)
+    missing = [replace(diagnostic(1), message=f"Cannot find module './{n}'.") for n in ("old", "b")]
+    runs = [
+        *(ran("tsc", "base"), ran("tsc", "head", *missing)),
+        ran("npm-test", "base", kind="test", report=Report(tests=(outcome(TEST, "passed"),))),
+        ran("npm-test", "head", kind="test", report=Report(tests=(failed,))),
+    ]
+    results = compare(change, runs, project).results
+    # A build may write the other module.
+    assert [(r.state, r.cause) for r in results] == [("new", "E3"), ("existing", ""), ("new", "")]
+
+
+def test_what_type_checkers_say_of_a_name_that_a_test_cannot_import_is_not_said_twice() -> None:
+    typed = 'Module "shop.cart" has no attribute "{}"'
+    said = [typed.format(name) for name in ("total", "mean")]
+    linted = [replace(diagnostic(line), message=text) for line, text in enumerate(said, 1)]
+    failed = outcome(TEST, message="ImportError: cannot import name 'total' from 'shop.cart'")
+    runs = [
+        *(ran("mypy", "base"), ran("mypy", "head", *linted)),
+        ran("pytest", "base", kind="test", report=Report(tests=(outcome(TEST, "passed"),))),
+        ran("pytest", "head", kind="test", report=Report(tests=(failed,))),
+    ]
+    results = compare(SAME, runs, Project(base_files=frozenset({"shop/cart.py"}))).results
+    assert [result.cause for result in results] == ["E3", "", ""]
+
+
 TWO_LINES = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))
 
 

@@ -539,6 +539,7 @@ def test_what_eslint_says(
     [
         ("a.ts(1,2): error TS2322: Type.", ["TS2322"], ""),
         ("a.ts(1,2): error TS2307: Cannot find module 'x'.", [], ""),
+        ("a.ts(1,2): error TS2307: Cannot find module './x'.", ["TS2307"], ""),
         ("error TS5033: Could not write file 'node_modules/.tmp/x'.", [], ""),
         ("error TS18003: No inputs were found.", [], "TS18003: No inputs were found."),
         ("tsconfig.json(1,2): error TS6053: File 'x' not found.", ["TS6053"],

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 from os.path import commonprefix
+from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
@@ -25,6 +26,12 @@ from reviewbot.text.files import classify
 MISSING_MODULE = re.compile(
     r"(?:No module named|Cannot find (?:package|module(?! '[^']*' imported from [^'])))"
     r" '(?P<module>(?:@[\w.-]+/)?\w[\w.-]*)"
+)
+LACKS = re.compile(
+    r"(?:No module named|Cannot find module) '[^']*?(\w+)(?:\.[cm]?[jt]sx?)?'"
+    r"|cannot import name '(\w+)' from '[\w.]*?(\w+)'"
+    r"|Property '(\w+)' does not exist on type '.*?(\w+)\W*'"
+    r"|\"[^\"]*?(\w+)\"'? has no (?:attribute|exported member)(?: named)? [\"'](\w+)"
 )
 INSTALL = ": install it into the project's environment"
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '(?P<module>[\w.]+)'")
@@ -98,7 +105,7 @@ def compare_tests(
             group = said.setdefault((cause, group[1], test.message), group)
         groups.setdefault(group, {}).setdefault(test.id, test)
     results = [_result(head.check, group, list(tests.values())) for group, tests in groups.items()]
-    if lost := tests_that_do_not_run(base, head, change, project):
+    if lost := silenced_tests(base, head, change, project):
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
     ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
@@ -110,9 +117,7 @@ def compare_tests(
     return results, head
 
 
-def tests_that_do_not_run(
-    base: CheckRun, head: CheckRun, change: Change, project: Project
-) -> list[str]:
+def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Project) -> list[str]:
     """Tests of files that the change does not touch, which passed at base and have no outcome.
 
     Something silenced them that is no edit of theirs, such as a conftest.py. Parameters and parts
@@ -137,12 +142,10 @@ def tests_that_do_not_run(
     ]
 
 
-def outcome_before(
-    id: str, outcomes: Mapping[str, str], old_paths: Mapping[str, str]
-) -> str | None:
+def outcome_before(id: str, outcomes: Mapping[str, str], moved: Mapping[str, str]) -> str | None:
     """The outcome at base; None if new. What could not be imported stands for all tests in it."""
     path, mark, name = id.partition("::")
-    old_path = old_paths.get(path, path)
+    old_path = moved.get(path, path)
     id = old_path + mark + name
     if id in outcomes or (name and old_path in outcomes):
         return outcomes.get(id, outcomes.get(old_path))
@@ -202,6 +205,8 @@ def locate(
     for place in () if test.lines else test.frames[-1:]:  # what it executed is not known
         if any(f.path == place.path and place.line in f.added_lines for f in change.files):
             return place
+    if gone := module_that_went(test.message, change):
+        return Location(gone, 0, 0)
     changed = {
         file.path: lines
         for file in change.files
@@ -234,6 +239,18 @@ def locate(
         return test.location
     *_, path, line = min(places)
     return Location(path, line, line)
+
+
+def lacking(message: str) -> frozenset[str]:
+    """Names that a message says are not there: of a module, or of what is in a module or a type."""
+    found = LACKS.search(message)
+    return frozenset(filter(None, found.groups())) if found else frozenset()
+
+
+def module_that_went(message: str, change: Change) -> str:
+    """The path of a file that the change moves or removes, if a message misses its module."""
+    names, gone = lacking(message), (f for f in change.files if f.status in ("deleted", "renamed"))
+    return next((f.path for f in gone if PurePosixPath(f.old_path).stem in names), "")
 
 
 def changed_lines(file: ChangedFile) -> set[int]:

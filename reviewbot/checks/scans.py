@@ -52,10 +52,8 @@ def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tu
     return tuple(run for run in (*runs, *check_syntax(change, project)) if run.check not in off)
 
 
-def _scanned(
-    name: str, side: Side, paths: tuple[str, ...], found: Iterable[Diagnostic]
-) -> CheckRun:
-    report = Report(diagnostics=tuple(found))
+def _scanned(name: str, side: Side, paths: tuple[str, ...], said: Iterable[Diagnostic]) -> CheckRun:
+    report = Report(diagnostics=tuple(said))
     return CheckRun(check=name, kind="scan", side=side, outcome="ended", files=paths, report=report)
 
 

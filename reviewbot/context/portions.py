@@ -105,10 +105,7 @@ async def write_briefs(
         )
         briefs.append(brief)
     if repository and change.head_tree:
-        own = [
-            [(p.file.path, name) for p in portion for name, _ in p.functions]
-            for portion in portions
-        ]
+        own = [[(p.file.path, name) for p in part for name, _ in p.functions] for part in portions]
         calls = await find_calls(repository, change.head_tree, chain.from_iterable(own))
         for number, (brief, portion) in enumerate(zip(briefs, portions, strict=True)):
             shown_lines = {
@@ -187,8 +184,7 @@ def callers_of(
         others = [call for call in calls[key] if (call.path, call.line) not in shown_lines]
         if not room or not others:
             continue
-        is_common = len(calls[key]) > MAX_CALLS
-        meant = [call for call in others if call.path in own or not is_common]
+        meant = [c for c in others if c.path in own or len(calls[key]) <= MAX_CALLS]
         meant.sort(key=lambda call: call.path not in own)
         tests = [call for call in meant if classify(call.path) == "test"]
         rest = [call for call in meant if classify(call.path) != "test"]

@@ -35,9 +35,6 @@ class Calls(Struct, frozen=True):
     problem: str = ""
 
 
-NOT_CALLED = Calls(problem="it was not called")
-
-
 class Comparison(Struct, frozen=True):
     """A function on two trees, with the shortest call that differs, or why none was compared."""
 
@@ -59,9 +56,9 @@ async def compare_behaviour(
     again, second = await run_all(
         *(_search(tree, executor, folder, calls=calls) for tree in (before, after))
     )
-    compared = []
+    compared, not_called = [], Calls(problem="it was not called")
     for name in functions:
-        runs = [found.get(name, NOT_CALLED) for found in (first, again, second)]
+        runs = [found.get(name, not_called) for found in (first, again, second)]
         triples = zip(*(run.calls for run in runs), strict=False)
         stable = [(old, new) for old, same, new in triples if old == same]
         # That a call returns now which did not is no harm, or a matter of how busy the machine is.
@@ -136,7 +133,6 @@ async def _search(
             report="search.json",
             seconds=90,
         )
-        again: dict[str, Calls]
         try:
             again = json_of(await executor.execute(job), dict[str, Calls])
         except ValueError as error:
@@ -144,7 +140,5 @@ async def _search(
         found |= {name: c for name, c in again.items() if c.calls or name not in found}
         if not any(c.problem.startswith(("ModuleNotFound", "ImportError")) for c in found.values()):
             break
-    return {
-        name: Calls(problem=INSTALL) if "'hypothesis'" in c.problem else c
-        for name, c in found.items()
-    }
+    missing = Calls(problem=INSTALL)
+    return {n: missing if "'hypothesis'" in c.problem else c for n, c in found.items()}

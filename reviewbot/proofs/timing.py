@@ -40,9 +40,7 @@ class Ratio(Struct, frozen=True, kw_only=True):
             factors, word = (self.middle, self.low, self.high), "slow"
         else:
             factors, word = (1 / self.middle, 1 / self.high, 1 / self.low), "fast"
-        middle, low, high = (
-            f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}" for factor in factors
-        )
+        middle, low, high = (f"{n:,.0f}" if n >= 100 else f"{n:.3g}" for n in factors)
         return f"{middle} times as {word} ({low} to {high} in {ROUNDS} rounds)"
 
 

@@ -207,9 +207,7 @@ def contracts(source: str, examples: int) -> dict[str, Any]:
     return found
 
 
-def failing(
-    function: Callable[..., Any], path: str, examples: int, backend: str
-) -> list[list[str]]:
+def failing(function: Callable[..., Any], path: str, count: int, backend: str) -> list[list[str]]:
     """The simplest call that fails. What the contract itself raises, but for asserting, is none."""
     from hypothesis import strategies as st
     from hypothesis.errors import Unsatisfiable
@@ -228,7 +226,7 @@ def failing(
 
     strategy = strategies(function, needs_types=True)
     try:
-        run(search, strategy, max_examples=examples, backend=backend, report_multiple_bugs=False)
+        run(search, strategy, max_examples=count, backend=backend, report_multiple_bugs=False)
     except Unsatisfiable:
         raise ValueError("no arguments fulfil what it assumes") from None
     except Exception:
