@@ -128,6 +128,7 @@ def test_a_claim_is_tested(crate: Project) -> None:
         "#[test]\nfn zero() { shop::subtract(0, 1); }\n": "inconclusive",
         "#[test]\nfn zero() { assert_eq!(shop::double(2), 4); }\n": "only_at_head",
         "#[test]\nfn zero() { assert_eq!(shop::half(4), 2); }\n": "proven",
+        '#[test]\nfn first() { std::fs::File::create_new("/tmp/a").unwrap(); }\n': "inconclusive",
     }
     tests = [Reproduction(language="rust", kind="test", source=source) for source in sources]
     proofs = dict(zip(sources, run(crate, *tests, language=RUST), strict=True))

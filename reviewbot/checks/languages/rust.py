@@ -214,7 +214,8 @@ RUST = Language(
     project_files=("Cargo.toml",),
     suite=CARGO_TEST,
     test_path=f"tests/{REPRODUCTION}.rs",
-    test_command=(*RUN, "test", "--test", REPRODUCTION),
+    test_command=(*RUN, "twice", "--test", REPRODUCTION),
+    runs_twice=True,
     test_seconds=300,
     # What does not compile is no test that fails: it says what the compiler says.
     is_missing_name=lambda message: message.startswith("error[E"),

@@ -1,4 +1,5 @@
-# Lint (`clippy`) or test (`test OPTION…`) the package or the workspace here. Appends to
+# Lint (`clippy`) or test (`test OPTION…`) the package or the workspace here; `twice OPTION…` is for
+# a test whose result counts only if it is the same again, without another build. Appends to
 # /out/cargo.txt
 #   FILE:LINE: … fn NAME      functions of files with tests
 #   what cargo, the compiler and the tests print, in the order in which it came
@@ -24,6 +25,11 @@ else
     grep -rlE --include='*.rs' '#\[.*(test|case)' . | xargs -r -d '\n' grep -nHE '\<fn '
     cargo test "$@" --no-run --message-format=json-render-diagnostics &&
         echo built && cargo test "$@" --no-fail-fast
+    first=$?
+    if [ "$mode" = twice ]; then
+        cargo test "$@" --no-fail-fast >/dev/null 2>&1
+        [ $? -eq $first ] || echo 'error: the result of the test varies' >/out/cargo.txt
+    fi
 fi
 echo ended
 grep -qx built /out/cargo.txt ||
