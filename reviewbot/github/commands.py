@@ -18,10 +18,9 @@ from msgspec import Struct, convert
 from msgspec.structs import asdict, replace
 
 from reviewbot.config.load import load_settings
-from reviewbot.context.brief import Brief
 from reviewbot.debate.case import Case, Claim
 from reviewbot.debate.judge import Consultation, questions_about_change, questions_about_claim
-from reviewbot.debate.panel import Panel, Question
+from reviewbot.debate.panel import MakeQuestions
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix_report
 from reviewbot.git.change import Change, Location
@@ -310,9 +309,7 @@ ORDERED: Mapping[str, Callable[[Run, Change, Command], Answer]] = {
 }
 
 
-def _consult(
-    run: Run, change: Change, questions: Callable[[Sequence[Brief], Panel], list[Question]]
-) -> Consultation:
+def _consult(run: Run, change: Change, questions: MakeQuestions) -> Consultation:
     said = asyncio.run(consult(change, steps.make_host(run.job, run.repository, None), questions))
     if not said.panelists:
         raise UsageError("No language model is configured, so there is nobody to ask.")

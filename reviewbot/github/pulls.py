@@ -364,9 +364,8 @@ def encode_state(state: State) -> str:
         left = replace(state, memory=kept)
         if gone - early > len(findings):
             left = replace(left, runs={}, fixes=(), taken_back=())
-        document = msgspec.to_builtins(left)
         # Models write lone surrogates, which UTF-8 does not have.
-        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(msgspec.to_builtins(left), ensure_ascii=False, separators=(",", ":"))
         content = text.encode("utf-8", "replace")
         found = f"<!-- reviewbot:state {base64.b64encode(zlib.compress(content, 9)).decode()} -->"
         return found if len(content) <= MAX_INFLATED and len(found) <= MAX_CHARACTERS else ""
