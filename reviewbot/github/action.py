@@ -42,7 +42,7 @@ def main(variables: Mapping[str, str]) -> int:
         with ExitStack() as stack:
             return _run(job, runner, stack)
     except NothingToDo as reason:
-        runner.put({"skip_reason": reason.reason})
+        runner.put(skip_reason=reason.reason)
         runner.say(f"Nothing to do: {reason}")
         return reason.exit_code
     except ReviewbotError as error:
@@ -135,7 +135,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
             raise
         runner.say(f"{error}. {NO_ISSUES}", "warning")
         return code
-    runner.put({"summary_comment_url": made["html_url"]})
+    runner.put(summary_comment_url=made["html_url"])
     runner.say(f"The audit is in {made['html_url']}")
     return code
 

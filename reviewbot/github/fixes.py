@@ -119,7 +119,7 @@ def review_and_fix(run: Run, change: Change) -> int:
         if problem:
             runner.say(problem, "warning")
         if made:
-            runner.put({"autofix_sha": made[-1].commit})
+            runner.put(autofix_sha=made[-1].commit)
             steps.update_state(run.client, pull.number, lambda state: _with_fixes(state, made))
             steps.order(run.client, run.job)  # a push of the job's own token starts no workflow
     except (CallError, UsageError) as error:

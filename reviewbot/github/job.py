@@ -254,7 +254,7 @@ class Runner:
         escaped = line.replace("%", "%25").replace("\r", "%0D") if level else line
         print(f"::{level} title=reviewbot::{escaped}" if level else line, flush=True)
 
-    def put(self, outputs: Mapping[str, object]) -> None:
+    def put(self, **outputs: object) -> None:
         """Set outputs. What follows is delimited by a line that nobody can guess."""
         for name, value in outputs.items():
             text = str(value).lower() if isinstance(value, bool) else str(value)

@@ -187,13 +187,11 @@ def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
         where = {"path": place.path if place else "", "line": place.line if place else 0}
         briefs.append({key: getattr(finding, key) for key in keys} | where)
     runner.put(
-        {
-            "verdict": review.verdict,
-            "complete": review.complete,
-            "reviewed_sha": review.head_commit,
-            "cost_usd": f"{review.usage.cost_usd:.6f}",
-            "findings_json": msgspec.json.encode(briefs).decode(),
-        }
+        verdict=review.verdict,
+        complete=review.complete,
+        reviewed_sha=review.head_commit,
+        cost_usd=f"{review.usage.cost_usd:.6f}",
+        findings_json=msgspec.json.encode(briefs).decode(),
     )
     subject = job.event.subject
     page = markdown.Page(
@@ -265,8 +263,7 @@ def publish(run: Run, review: Review, change: Change, offers: Mapping[str, str])
         raise GitHubError("failed", failed, hint=LATER)
     url = found[0].url if found else ""
     open_threads = sum(not own.is_closed for own in pulls.threads_of(snapshot))
-    numbers = {"comments_inline": open_threads, "comments_resolved": resolved}
-    runner.put({"summary_comment_url": url, **numbers})
+    runner.put(summary_comment_url=url, comments_inline=open_threads, comments_resolved=resolved)
     if may_comment:
         runner.say(f"The review is posted: {url}")
     return review if may_comment else None
