@@ -214,11 +214,9 @@ class HttpProvider(ABC):
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning
                 break
-        failure = ProviderError(
-            f"{name} answered {status}: {quote(message_of(error.body), self._account)}",
-            fault=fault,
-            hint=HINTS[fault].format(name=name) if fault in HINTS else None,
-        )
+        message = f"{name} answered {status}: {quote(message_of(error.body), self._account)}"
+        hint = HINTS.get(fault, "").format(name=name) or None
+        failure = ProviderError(message, fault=fault, hint=hint)
         if fault in ("rate_limited", "overloaded"):
             failure.retry_after = retry_after(error.headers, said)
         if fault == "invalid":
