@@ -180,6 +180,15 @@ def test_what_a_model_thought_goes_back_to_it() -> None:
     assert assistant["tool_calls"][0]["function"]["arguments"] == '{"path":"a"}'
 
 
+def test_calls_without_ids_get_others_in_each_turn() -> None:
+    call = {"function": {"name": "read", "arguments": "{}"}}
+    wishes = fake_openai.whole({"content": None, "tool_calls": [call]}, "tool_calls")
+    with VendorServer([wishes, wishes]).running() as server:
+        (wish,) = ask(server, REQUEST)
+        (again,) = ask(server, replace(REQUEST, tools=(READ,), turns=turn_of(wish, "x")))
+    assert wish.calls[0].id != again.calls[0].id
+
+
 X = {"name": "x", "arguments": "{}"}
 PARTS: Sequence[Sequence[Any]] = [
     [{"index": 0, "id": "a", "function": X}] * 2,  # one number for both

@@ -14,12 +14,11 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import replace
 
 from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 RESPONSES = "responses"  # the API
 # What goes back with the results of tools. OpenAI keeps nothing, so thoughts come encrypted.
@@ -115,9 +114,10 @@ class OpenAI(HttpProvider):
             "reasoning_content": "".join(part.get("reasoning_content") or "" for part in parts),
             "reasoning_details": [i for part in parts for i in part.get("reasoning_details") or ()],
         }
+        wishes = joined(call for part in parts for call in part.get("tool_calls") or ())
         reply = ModelReply(
             text="".join(map(text_of, parts)),
-            calls=joined(call for part in parts for call in part.get("tool_calls") or ()),
+            calls=provider.calls_of(request, wishes),
             usage=usage,
             native={name: value for name, value in thoughts.items() if value},
         )
@@ -225,21 +225,19 @@ def text_of(part: Delta) -> str:
     return "".join(str(item.get("text") or "") for item in content)
 
 
-def joined(parts: Iterable[Delta]) -> tuple[ToolCall, ...]:
+def joined(parts: Iterable[Delta]) -> Iterable[tuple[Any, ...]]:
     """Calls from their parts, of which the first has the name; some servers do not number them."""
-    calls: list[ToolCall] = []
-    newest: dict[int | None, int] = {}  # by number, the place in `calls`
+    calls: list[list[Any]] = []
+    newest: dict[int | None, list[Any]] = {}  # by number
     for part in parts:
         number, function = part.get("index"), part.get("function") or {}
-        name, text = function.get("name") or "", function.get("arguments") or ""
-        place = newest.get(number)
-        if place is None or name:
-            newest[number] = len(calls)
-            id_ = part.get("id") or f"call_{len(calls)}"
-            calls.append(ToolCall(id=id_, name=name, arguments=text))
+        name, text = function.get("name"), function.get("arguments") or ""
+        if name or number not in newest:
+            newest[number] = [part.get("id"), name, text]
+            calls.append(newest[number])
         else:
-            calls[place] = replace(calls[place], arguments=calls[place].arguments + text)
-    return tuple(calls)
+            newest[number][2] += text
+    return map(tuple, calls)
 
 
 def usage_of(
