@@ -99,16 +99,15 @@ def review_and_fix(run: Run, change: Change) -> int:
     exit_code, _ = steps.finish(run, change, review, offers)
     state, reported = run.facts.state, {finding.id for finding in review.reported}
     back = {id for made in state.fixes for id in made.findings} & reported - {*state.taken_back}
-    state = replace(state, taken_back=(*state.taken_back, *sorted(back)))
-    if state.taken_back:
-        runner.say(f"Nothing is fixed: the fix of {state.taken_back[-1]} was taken back.", "notice")
+    gone = (*state.taken_back, *sorted(back))
+    if gone:
+        runner.say(f"Nothing is fixed: the fix of {gone[-1]} was taken back.", "notice")
         fixed = []
     if mode == "suggest" or run.job.is_on("dry_run") or not (fixed or back):
         return exit_code
     try:
         steps.check_open(read_snapshot(run.client, pull.number), review.head_commit)
         if back:  # it stays so, whatever is found later
-            gone = state.taken_back
             steps.update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
             return exit_code
         check_branch(run, is_new=mode == "pull_request")
