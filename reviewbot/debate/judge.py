@@ -231,11 +231,9 @@ def questions_about_change(text: str, cases: Cases, briefs: Briefs, panel: Panel
     return [Question(name, "question", question, brief) for name in panel.names]
 
 
-def questions_about_claim(
-    case: Case, argument: str, briefs: Briefs, panel: Panel
-) -> list[Question]:
+def questions_about_claim(case: Case, words: str, briefs: Briefs, panel: Panel) -> list[Question]:
     brief = brief_about(case.location, briefs)
-    question = prompts.render("dispute", case=case, argument=argument)
+    question = prompts.render("dispute", case=case, argument=words)
     return [Question(name, "dispute", question, brief) for name in panel.names]
 
 

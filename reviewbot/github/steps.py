@@ -33,7 +33,7 @@ from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
 LONG = 5  # seconds
-MAX_DEPTH = 60  # commits of a pull request that are fetched, for their messages
+DEPTH = 60  # commits of a pull request that are fetched, for their messages
 REVIEW_FILE = "review.json"
 WORKFLOW = "reviewbot-review.yml"
 NOT_EXECUTED = "this job executes nothing of forks, of Dependabot, or of who may not write here"
@@ -85,9 +85,7 @@ def fetch(job: Job, *commits: str) -> Path:
     """Fetch commits into the checkout of the job, where the project's environment is, if any."""
     folder = job.workspace if (job.workspace / ".git").exists() else job.documents / "repository"
     url, unique = f"{job.server_url}/{job.repository}.git", list(dict.fromkeys(commits))
-    work = fetch_commits(
-        url, unique, folder, token=job.token, depth=MAX_DEPTH, variables=job.variables
-    )
+    work = fetch_commits(url, unique, folder, token=job.token, depth=DEPTH, variables=job.variables)
     asyncio.run(work)
     return folder
 
@@ -371,9 +369,7 @@ def _inline_comments(
                 break
 
 
-def make_check_run(
-    review: Review, fail_on: Threshold, *, has_panel: bool = True
-) -> plan.PostCheckRun:
+def make_check_run(review: Review, fail_on: Threshold, has_panel: bool = True) -> plan.PostCheckRun:
     conclusion: plan.Conclusion = "success" if review.complete else "neutral"
     return plan.PostCheckRun(
         head_sha=review.head_commit,

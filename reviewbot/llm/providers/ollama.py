@@ -41,7 +41,7 @@ class Ollama(HttpProvider):
             request = replace(request, tools=())
         body = self._body(request)
         text, last = "", dict[str, Any]()
-        wishes: list[tuple[str | None, str | None, Any]] = []
+        wishes: list[provider.Wish] = []
         async with self._post("/api/chat", body, self._bearer) as lines:
             async for line in lines:
                 last = msgspec.json.decode(line, type=dict[str, Any])

@@ -225,7 +225,7 @@ def text_of(part: Delta) -> str:
     return "".join(str(item.get("text") or "") for item in content)
 
 
-def joined(parts: Iterable[Delta]) -> Iterable[tuple[Any, ...]]:
+def joined(parts: Iterable[Delta]) -> Iterable[provider.Wish]:
     """Calls from their parts, of which the first has the name; some servers do not number them."""
     calls: list[list[Any]] = []
     newest: dict[int | None, list[Any]] = {}  # by number
