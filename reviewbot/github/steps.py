@@ -26,7 +26,7 @@ from reviewbot.github.pulls import SUMMARY, ReviewEvent, Snapshot, State
 from reviewbot.journal import Journal, key_of, write_file
 from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
-from reviewbot.severity import Threshold, reaches
+from reviewbot.severity import Threshold
 from reviewbot.text.markdown import inline
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
@@ -198,7 +198,7 @@ def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
         has_panel=subject != "merge_group" and job.mode != "collect",
     )
     runner.summarise(markdown.summary(review, page))
-    return int(_fails(review, settings.review.fail_on))
+    return int(review.reaches(settings.review.fail_on))
 
 
 def publish(run: Run, review: Review, change: Change, offers: Mapping[str, str]) -> Review | None:
@@ -373,15 +373,11 @@ def make_check_run(review: Review, fail_on: Threshold, has_panel: bool = True) -
     conclusion: plan.Conclusion = "success" if review.complete else "neutral"
     return plan.PostCheckRun(
         head_sha=review.head_commit,
-        conclusion="failure" if _fails(review, fail_on) else conclusion,
+        conclusion="failure" if review.reaches(fail_on) else conclusion,
         title=markdown.check_title(review),
         summary=markdown.summary(review, markdown.Page(has_commands=False, has_panel=has_panel)),
         annotations=markdown.annotations(review),
     )
-
-
-def _fails(review: Review, fail_on: Threshold) -> bool:
-    return any(reaches(finding.severity, fail_on) for finding in review.reported)
 
 
 def update_state(client: Client, number: int, update: Callable[[State], State]) -> None:
