@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from reviewbot.config.load import Layer, environment_layer, flag_layer, load_settings, read_layer
 from reviewbot.errors import UsageError
+from reviewbot.git.fetch import COMMIT
 from reviewbot.github.pulls import Author
 from reviewbot.text.plain import without_commands
 
@@ -42,7 +43,6 @@ HIDDEN = (
     *("ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
 )
 KEY = re.compile(r"_API_KEY$|^AWS_(ACCESS_KEY_ID|BEARER_TOKEN_BEDROCK|CONTAINER_CREDENTIALS)")
-SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 T = TypeVar("T")
 Subject = Literal[
@@ -307,7 +307,7 @@ def _text(node: Any, *path: str) -> str:
 
 def _sha(node: Any, *path: str) -> str:
     found = _text(node, *path)
-    return found if SHA.fullmatch(found) else ""
+    return found if COMMIT.fullmatch(found) else ""
 
 
 def _author(node: Any, *path: str) -> Author | None:
