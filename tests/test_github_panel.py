@@ -175,12 +175,13 @@ def test_people_ask_and_dispute_what_was_not_executed(jobs: Jobs, app: Repositor
     }
 
 
-def keep(app: Repository, run: WorkflowRun, temp: Path) -> None:
+def keep(app: Repository, run: WorkflowRun, temp: Path, damage: bytes = b"") -> None:
     """As the last step of the Action does."""
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(temp / "reviewbot/review.json", "review.json")
-    app.artifact(run, "reviewbot-review", content.getvalue())
+    zipped = content.getvalue()
+    app.artifact(run, "reviewbot-review", zipped[:99] + damage + zipped[99 + len(damage) :])
 
 
 def test_a_finding_is_explained_from_the_document_of_the_review(
@@ -191,6 +192,8 @@ def test_a_finding_is_explained_from_the_document_of_the_review(
     jobs.variables["GITHUB_RUN_ID"] = str(run.id)
     jobs.push(pull, "opened", temp=str(tmp_path / "temp"))
     jobs.permissions["actions"] = "read"
+    assert "is not kept any more" in jobs.ask(pull, "/debate explain F1")
+    keep(app, run, tmp_path / "temp", damage=b"\xff" * 40)
     assert "is not kept any more" in jobs.ask(pull, "/debate explain F1")
     keep(app, run, tmp_path / "temp")
     explained = jobs.ask(pull, "/debate explain F1")

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
@@ -34,7 +35,7 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
     """The review of a run of the workflow; None if it cannot be had."""
     if not run_id:
         return None
-    with suppress(GitHubError, HTTPError, zipfile.BadZipFile, OSError), as_described():
+    with suppress(GitHubError, HTTPError, zipfile.BadZipFile, zlib.error, OSError), as_described():
         path = f"/actions/runs/{run_id}/artifacts"
         found = client.read(path, "find the review of a run", name=ARTIFACT, per_page="1")
         artifact = next(iter(found.get("artifacts") or []), None)
