@@ -290,7 +290,7 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
     commands = [f"yarn node --test --test-reporter=dot {file}", f"N=1 npx -y borp@^0.20 -C {file}"]
     add_tool(project, "", "borp", BORP)
     scripts = {
-        "test": " && ".join(["N=1 npm run -s both", *commands, "run -T mocha"]),
+        "test": " && ".join(["N=1 npm run -s both", "tsc -p a/jest", *commands, "run -T mocha"]),
         "both": "npm-run-all lint 'one:*'",
         "one:cart": f"npm run one -- {file}",
         "one": "NODE_OPTIONS=--no-warnings node --test",
@@ -452,6 +452,11 @@ def test_an_old_jest_runs_the_test_of_a_claim(project: Project) -> None:
         ({"test": "npm run lint", "lint": "eslint", "spec": "mocha"}, False),
         ({"build": "jest"}, False),
         ({"test": "turbo run test"}, False),
+        # Of a path, only one of an installed program counts.
+        ({"test:types": "tsc -p types/jest && tsc -p jest.json && x --env=jest"}, False),
+        ({"test": "node ./node_modules/.bin/jest"}, True),
+        ({"test": "ts-mocha"}, True),
+        ({"test": "kcd-scripts test"}, True),
     ],
 )
 def test_which_packages_run_tests(scripts: dict[str, str], runs: bool) -> None:
@@ -582,3 +587,5 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
 def test_without_a_report_there_is_a_reason(reader: Any, said: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         reader(Completed(outcome="ended", exit_code=1, stderr=said.encode()))
+    with pytest.raises(ValueError, match=r"^it cannot be read$"):
+        reader(Completed(outcome="ended", exit_code=1, stdout=b"it cannot be read\n"))

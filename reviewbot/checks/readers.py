@@ -53,10 +53,12 @@ def text_of(completed: Completed) -> str:
 
 def json_of(completed: Completed, type_: Any = Any) -> Any:
     """Decode the report or the output. Raises ValueError with why there is none."""
+    text = completed.report or completed.stdout
     try:
-        return msgspec.json.decode(completed.report or completed.stdout, type=type_)
+        return msgspec.json.decode(text, type=type_)
     except (ValueError, RecursionError) as error:
-        said = completed.reason or (reason_of(completed) if completed.stderr else "")
+        is_cut = text.startswith((b"{", b"[")) and not completed.stderr
+        said = completed.reason or ("" if is_cut else reason_of(completed))
         raise ValueError(said or f"the report cannot be read: {error}") from error
 
 

@@ -21,10 +21,7 @@ WALLS = (
 )
 # It would bring in more of the machine than docker does.
 PODMAN = ("--read-only-tmpfs=false", "--http-proxy=false", "--systemd=false")
-PROGRAMS = {
-    **dict.fromkeys(("{python}", "{own_python}"), "python3"),
-    **dict.fromkeys(("{own_ruff}", "{ruff}"), "ruff"),
-}
+TOOLS = {"{python}": "python3", "{own_python}": "python3", "{own_ruff}": "ruff", "{ruff}": "ruff"}
 # The shell stays: signals have no effect on the first process, but on what it waits for.
 RUN = f'{COPY_TREE} {{ "$@"; exit $?; }}'
 ENGINE_SECONDS = 60.0
@@ -111,7 +108,7 @@ class Container(Sandbox):
             # Neither variables of the image nor of the engine's configuration.
             *("--entrypoint", "env", self._image, "-i"),
             *(f"{variable}={value}" for variable, value in variables.items()),
-            *("/bin/sh", "-c", RUN, "sh", job.folder or ".", *command_of(job, PROGRAMS)),
+            *("/bin/sh", "-c", RUN, "sh", job.folder or ".", *command_of(job, TOOLS)),
         ]
 
     async def _ask(self, *arguments: str) -> bytes:

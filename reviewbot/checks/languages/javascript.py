@@ -17,9 +17,13 @@ PROBES = ("npm.sh", "npm.mjs", "npm_reporter.mjs", "mocha.cjs", "vitest.mjs")
 # program knows, or another.
 TEXT = r'"\s*:\s*"(?:[^"\\]|\\.){,2000}?'
 TESTS = rf'"(?:test|unit)[\w:.-]*{TEXT}'
+NAMED = (
+    r"\b(?:jest|vitest|mocha|ava|borp|jasmine|karma|lab|qunit|tape?|uvu"
+    r"|(?:[\w-]+-scripts|bun|craco|deno|react-app-rewired|tsdx) test)\b"
+)
 RUNNER = (
-    r'(?:\bnode (?:-[^\s"]+ (?:[^\s"-][^\s"]* )?){,9}(?!-)[\w./-]*\btests?\b| --test[ "]|\b(?:jest|'
-    r"(?:react-scripts|bun|deno) test|vitest|mocha|ava|borp|jasmine|karma|lab|qunit|tape?|uvu)\b)"
+    r'(?:\bnode (?:-[^\s"]+ (?:[^\s"-][^\s"]* )?){,9}(?!-)[\w./-]*\btests?\b| --test[ "]'
+    rf'|(?<![/=.]){NAMED}(?![/.])|node_modules/[^\s"]*{NAMED})'
 )
 RUNS_TESTS = (
     rf'{TESTS}{RUNNER}|"([\w:.-]+){TEXT}{RUNNER}[\s\S]{{,9999}}{TESTS}[ :]\1[ "\\]'

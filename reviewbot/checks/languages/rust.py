@@ -25,9 +25,7 @@ ERROR = re.compile(
 )
 MISSING = re.compile(r"offline mode|--offline was specified|Read-only file system")
 FUNCTION = re.compile(r"^\./([^:\n]+\.rs):(\d+):.*?\bfn (?:r#)?(\w+)", re.MULTILINE)
-EXECUTABLE = re.compile(
-    r'(?m)^\{"reason":(?>.*?"src_path":"([^"]+)").*"executable":"[^"]*/([^"/]+)"'
-)
+BINARY = re.compile(r'(?m)^\{"reason":(?>.*?"src_path":"([^"]+)").*"executable":"[^"]*/([^"/]+)"')
 # What runs: an executable in parentheses, or the documentation of a crate.
 TARGET = re.compile(r"(?m)^ +(?:Running .*\((?:[^()\n]*/)?([^()/\n]+)\)|Doc-tests (\S+))$")
 RUNNING = re.compile(r"^running (\d+) tests?$", re.MULTILINE)
@@ -105,7 +103,7 @@ class Run:
         self.problems: list[str] = []
         functions = FUNCTION.findall(building)[::-1]  # of those with one name the first counts
         self._functions = {(path, name): int(line) for path, line, name in functions}
-        sources = {name: path for path, name in EXECUTABLE.findall(building)}
+        sources = {name: path for path, name in BINARY.findall(building)}
         # Which of the tests of one item it is, by its line.
         lines: dict[tuple[str, str], list[int]] = {}
         documented = re.findall(rf"(?m)^test {DOCUMENTED.pattern}", text)

@@ -48,7 +48,7 @@ const EXPERIMENTS = "--experimental-[\\w-]+";
 // are options of a script that say how tests are read: a file that runs alone gets them as well.
 const RUNNERS = {
   jest: {
-    command: /\bjest\b|\breact-scripts test\b/,
+    command: program("jest|[\\w-]+-scripts test"),
     options: [
       ...["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci", "--forceExit"],
       "--bail=0", // otherwise it ends without results
@@ -59,7 +59,7 @@ const RUNNERS = {
     read: ofSuites,
   },
   vitest: {
-    command: /\bvitest\b/,
+    command: program("vitest"),
     options: [
       ...["--run", "--reporter=json", `--outputFile=${RESULTS}`, `--reporter=${VITEST_REPORTER}`],
       ...(VITEST < 3 ? [] : ["--includeTaskLocation"]),
@@ -74,7 +74,7 @@ const RUNNERS = {
     read: ofSuites,
   },
   mocha: {
-    command: /\bmocha\b/,
+    command: program("mocha"),
     options: ["--reporter=/reviewbot/reviewbot_mocha.cjs", "--exit"],
     isMeasuredByNode: true,
     needs: optionsIn(`${OF_NODE}|-u|--ui|--opts|--config|--package|--extension`, EXPERIMENTS),
@@ -89,7 +89,7 @@ const RUNNERS = {
     read: ofNode,
   },
   borp: {
-    command: /\bborp\b/,
+    command: program("borp"),
     options: [`--reporter=${REPORTER}:${RESULTS}`],
     isMeasuredByNode: true,
     without: / (?:--coverage|--check-coverage|-C)(?= |$)/g, // it would measure instead of us
@@ -231,6 +231,12 @@ function scriptsCalled(name) {
 
 function runnerOf(command) {
   return Object.keys(RUNNERS).find((each) => RUNNERS[each].command.test(command));
+}
+
+/** A pattern of a program, alone or in node_modules: paths may be called like it. */
+function program(names) {
+  const named = `\\b(?:${names})\\b`;
+  return new RegExp(`(?<![/=.])${named}(?![/.])|node_modules/\\S*${named}`);
 }
 
 /** A pattern of options with a value and of those without one, in a command. */
