@@ -159,11 +159,8 @@ class Project(Struct, frozen=True, kw_only=True):
 
     def declares(self, module: str) -> bool:
         """Whether a manifest names a package of npm, or that of a top-level module of Python."""
-        words = {
-            re.sub(r"[-.]+", "_", word.lower())
-            for text in self.manifests.values()
-            for word in WORD.findall(text)
-        }
+        text = "\n".join(self.manifests.values())
+        words = {re.sub(r"[-.]+", "_", word.lower()) for word in WORD.findall(text)}
         return re.sub(r"[-.]+", "_", PACKAGES.get(module, module).lower()) in words
 
 
