@@ -15,8 +15,6 @@ from reviewbot.sandbox.job import Job
 PROGRAM = "reviewbot_search.py"
 EXAMPLES = 200
 MIN_RETURNS = 3  # calls that return something, so that a comparison says anything
-# Our interpreter has hypothesis and CrossHair, the project's has what the project imports.
-INTERPRETERS = ("{own_python}", "{python}")
 INSTALL = f"{install_hint('proofs')}, to search for arguments"
 
 
@@ -123,7 +121,8 @@ async def _search(
     wanted = {"functions": functions, "calls": calls or {}, "contract": contract}
     spec = msgspec.json.encode(wanted | {"examples": EXAMPLES}).decode()
     found: dict[str, Calls] = {}
-    for interpreter in INTERPRETERS:
+    # Ours has hypothesis and CrossHair, the project's has what the project imports.
+    for interpreter in ("{own_python}", "{python}"):
         job = Job(
             tree=tree,
             command=(interpreter, f"/reviewbot/{PROGRAM}"),

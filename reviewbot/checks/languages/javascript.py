@@ -31,8 +31,8 @@ RUNS_TESTS = (
 )
 # What these say depends on which packages are installed here.
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
-ENVIRONMENT_ERRORS = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
-OWN_MODULE = re.compile(r"Cannot find module '\.")
+ENVIRONMENT = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
+OURS = re.compile(r"Cannot find module '\.")
 CRASH = re.compile(rb"(?m)^(?:ESLint: \S+\s+|Error: )(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
 # Above its stack; with the place and the line that stand above an error of syntax.
 ERROR = re.compile(
@@ -73,9 +73,8 @@ def read_eslint(completed: Completed) -> Report:
 def read_tsc(completed: Completed) -> Report:
     """Read errors, and the names of files that `--listFiles` prints."""
     text = completed.stdout.decode(errors="replace")
-    problems = [said for said in PROBLEM.findall(text) if said[:6] not in ENVIRONMENT_ERRORS]
-    said = [*gnu_diagnostics(text)]
-    own = [d for d in said if d.rule not in ENVIRONMENT_ERRORS or OWN_MODULE.match(d.message)]
+    problems = [said for said in PROBLEM.findall(text) if said[:6] not in ENVIRONMENT]
+    own = (d for d in gnu_diagnostics(text) if d.rule not in ENVIRONMENT or OURS.match(d.message))
     read = frozenset(LISTED.findall(text))
     return Report(diagnostics=tuple(own), read=read, problem=next(iter(problems), ""))
 
