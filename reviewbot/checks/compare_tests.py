@@ -24,8 +24,8 @@ from reviewbot.text.files import classify
 
 # Node.js says "imported from" a name without quotes of a file that is not there.
 MISSING_MODULE = re.compile(
-    r"(?:No module named|Cannot find (?:package|module(?! '[^']*' imported from [^'])))"
-    r" '(?P<module>(?:@[\w.-]+/)?\w[\w.-]*)"
+    r"(?:No module named|Failed to resolve import|Cannot find (?:package|module"
+    r"(?! '[^']*' imported from [^']))) ['\"](?P<module>(?:@[\w.-]+/)?\w[\w.-]*)"
 )
 LACKS = re.compile(
     r"(?:No module named|Cannot find module) '[^']*?(\w+)(?:\.[cm]?[jt]sx?)?'"

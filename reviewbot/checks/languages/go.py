@@ -18,6 +18,7 @@ from reviewbot.sandbox.job import Completed
 
 PROGRAM, REPORT = "reviewbot_go.sh", "go.txt"
 TEST = ("sh", f"/reviewbot/{PROGRAM}", "test")
+VET = (*TEST[:-1], "vet", "{files}")
 REPRODUCTION = "reviewbot_reproduction/reproduction_test.go"
 MODULE = re.compile(r"^module (\S+) (\S*)$", re.MULTILINE)
 FUNCTION = re.compile(r"^\./(\S+_test\.go):(\d+):func (\w*)", re.MULTILINE)
@@ -241,14 +242,7 @@ GO_TEST = Check(
     lookup=("go", "version"),
     install_hint="install Go, see https://go.dev/doc/install",
 )
-GO_VET = replace(
-    GO_TEST,
-    name="go-vet",
-    kind="lint",
-    globs=("*.go",),
-    command=(*TEST[:-1], "vet", "{files}"),
-    read=read_vet,
-)
+GO_VET = replace(GO_TEST, name="go-vet", kind="lint", globs=("*.go",), command=VET, read=read_vet)
 GO = Language(
     name="go",
     checks=(GO_VET, GO_TEST),

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
+from reviewbot.checks.compare_tests import INSTALL, MISSING_MODULE
 from reviewbot.checks.evidence import Report
 from reviewbot.checks.readers import diagnostic, gnu_diagnostics, json_of, optional, required
 from reviewbot.sandbox.job import Completed
@@ -83,6 +84,8 @@ def read_tests(completed: Completed) -> Report:
     """Read what probes/reviewbot_npm.mjs reports. Raises ValueError with why there is none."""
     if not completed.report and (error := ERROR.search(completed.stderr)):
         said = " ".join(error[0].decode(errors="replace").split())
+        missing = MISSING_MODULE.search(said)
+        said = f"{missing['module']} is missing{INSTALL}" if missing else said
         raise ValueError(said.removeprefix("Error: "))
     report: Report = json_of(completed, Report)
     return report
@@ -121,19 +124,18 @@ TSC = replace(
     lookup=("tsc", "--version"),
     distant_rules=("*",),
 )
-NPM_TEST = Check(
+NPM_TEST = replace(
+    ESLINT,
     name="npm-test",
     kind="test",
     globs=("*",),  # any file may be read by a test
     configured_by=(f"package.json {RUNS_TESTS}",),
     command=RUN,
     read=read_tests,
-    by_project="node",
     report="npm.json",
     seconds=300,
     tool_files={name: text for each in PROBES for name, text in probe(f"reviewbot_{each}").items()},
     lookup=(*RUN, "--lookup"),
-    install_hint=ESLINT.install_hint,
 )
 JAVASCRIPT = Language(
     name="javascript",
