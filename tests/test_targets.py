@@ -357,6 +357,14 @@ def test_before_the_first_commit(project: Project) -> None:
     assert paths(project.folder, STAGED) == ["a.py"]
 
 
+def test_a_repository_that_lost_its_commits_is_not_taken_for_a_new_one(history: Project) -> None:
+    shutil.rmtree(history.folder / ".git/objects")
+    (history.folder / ".git/objects").mkdir()
+    for target in (AUTO, STAGED, WORK_TREE):
+        with pytest.raises(GitError, match="the commit that HEAD names is not here"):
+            load(history.folder, target)
+
+
 def test_a_linked_work_tree_shares_its_state(history: Project, tmp_path: Path) -> None:
     linked = tmp_path.parent / "linked"
     history.git("worktree", "add", "--quiet", str(linked), "side")
