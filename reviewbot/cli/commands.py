@@ -95,6 +95,8 @@ def _explain(error: Exception, prefix: str) -> int:
 
     A bug is written into a file, without secrets and without the environment.
     """
+    if isinstance(error, FileNotFoundError) and not error.filename:  # of the program's own folder
+        error = ReviewbotError("the current folder is gone", hint="go to one that is there")
     if isinstance(error, OSError) and (hint := HINTS.get(error.errno or 0)):
         name = f" ({error.filename2 or error.filename})" if error.filename else ""
         error = ReviewbotError(f"{error.strerror}{name}", hint=hint)

@@ -60,10 +60,8 @@ async def run_(name: Hook, arguments: tuple[str, ...], strict: bool, **_: object
             code = await review_commit(host, repository, state, tell)
         else:
             remote = next(iter(arguments), os.environ.get("PRE_COMMIT_REMOTE_NAME", "origin"))
-            if sys.stdin.isatty() or (os.environ.get("PRE_COMMIT") == "1" and not arguments):
-                refs = refs_of_framework(os.environ)
-            else:
-                refs = read_refs(sys.stdin.read())
+            untold = sys.stdin.isatty() or (os.environ.get("PRE_COMMIT") == "1" and not arguments)
+            refs = refs_of_framework(os.environ) if untold else read_refs(sys.stdin.read())
             code = await review_push(host, repository, state, refs, remote, tell)
     # 1 is a finding that stops git, 3 that something was not reviewed.
     return code if strict or code == 1 else 0
