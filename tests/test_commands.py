@@ -145,7 +145,7 @@ def test_the_newest_reviews_are_kept(tmp_path: Path, cart: Project) -> None:
 
 
 def test_settings_are_shown_with_their_origins(
-    cart: Project, monkeypatch: pytest.MonkeyPatch
+    cart: Project, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     cart.commit("Settings", {".reviewbot.yml": "review:\n  fail_on: high\n"})
     monkeypatch.setenv("REVIEWBOT_HOOKS__PUSH", "critical")
@@ -153,6 +153,12 @@ def test_settings_are_shown_with_their_origins(
     assert shown["review.fail_on"] == ["high", ".reviewbot.yml:2"]
     assert shown["hooks.push"] == ["critical", "REVIEWBOT_HOOKS__PUSH"]
     assert shown["limits.seconds"] == ["600", "default"]
+    shallow = str(tmp_path_factory.mktemp("shallow"))
+    cart.git("clone", "--quiet", "--depth=1", f"file://{cart.folder}", shallow)
+    assert ".reviewbot.yml:2" in run("-C", shallow, "config").stdout
+    doctor = run("-C", shallow, "doctor").stdout
+    assert "✓ the configuration is valid\n  ✓ linters and tests that a change may run: " in doctor
+    os.chdir(cart.folder)
     (cart.folder / ".reviewbot.yml").write_text("review:\n  fail: low\n")
     result = run("config", "show")
     assert "high" in result.stdout

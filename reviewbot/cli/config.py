@@ -71,7 +71,7 @@ async def load_committed(repository: Repository) -> tuple[Loaded, Mapping[str, b
     """
     files: Mapping[str, bytes] = {}
     with suppress(GitError):
-        head = await repository.load_change(Target(kind="revision", revision="HEAD"))
+        head = await repository.load_change(Target(revision="HEAD..HEAD"))  # it may be shallow
         files = await repository.read_files(head.head_tree, CONFIG_FILES)
     return load_settings([*read_layers(os.environ), *repository_layers(files)]), files
 

@@ -69,8 +69,8 @@ async def command() -> int:
         variables = await read_variables(repository)
         applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
         with suppress(GitError):
-            head = await repository.load_change(Target(kind="revision", revision="HEAD"))
-            found = await load_project(replace(head, base_tree=head.head_tree), repository, known)
+            head = await repository.load_change(Target(revision="HEAD..HEAD"))
+            found = await load_project(head, repository, known)
             of_project = (check for check in found.checks if check.kind != "scan")
             applying += (check for check in of_project if applies(check, found.head_files, found))
         entries = await repository.list_entries(head.head_tree) if head.head_tree else []
