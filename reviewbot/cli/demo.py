@@ -39,9 +39,6 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
     replay = Replay.from_file(record or RECORDING, record=record is not None)
     who = replay.recording.answered_by or "a language model"
     when = f" on {replay.recording.answered_on}" if replay.recording.answered_on else ""
-    say("Reviewing a change of a small shop: git, linters, tests and reproductions run now.")
-    say(f"What the panelists answer is a recording: {who} answered{when}.")
-    say("")
     # The project has no environment of its own; another one that is active may lack pytest.
     own = {"VIRTUAL_ENV": sys.prefix} if find_spec("pytest") else {}
     with TemporaryDirectory(prefix="reviewbot-demo-") as temporary:
@@ -53,6 +50,9 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
         except OSError as error:
             message = f"{folder} cannot be made: {error.strerror}"
             raise UsageError(message, hint="name another folder with --keep") from error
+        say("Reviewing a change of a small shop: git, linters, tests and reproductions run now.")
+        say(f"What the panelists answer is a recording: {who} answered{when}.")
+        say("")
         await create_project(folder.resolve())
         async with show_progress() as emit:
             with Repository(folder.resolve()) as repository:
