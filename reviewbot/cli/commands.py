@@ -83,7 +83,7 @@ class Commands(click.Group):
         raise SystemExit(code)
 
 
-@click.command(cls=Commands)
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 @common
 def reviewbot() -> None:
