@@ -585,6 +585,8 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
          "^a is missing: install it into the project's environment$"),
         (read_tests, 'Error: Failed to resolve import "@a/b" from "s.ts?cache=1". Is it there?\n',
          "^@a/b is missing: install it into"),
+        (read_tests, 'Error: Failed to resolve import "./b" from "s.ts?cache=17&x-y=true".\n',
+         '^Failed to resolve import "./b" from "s.ts".$'),
         (read_tests, "No tests found, so\nPattern: - 0 matches\n", "^No tests found, so$"),
         (read_eslint, "Oops! :(\n\nESLint: 9.1\n\na.js:12\nx\n\nSyntaxError: Bad\n    at f\n",
          "^a.js:12 x SyntaxError: Bad$"),

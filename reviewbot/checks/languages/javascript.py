@@ -40,6 +40,7 @@ ERROR = re.compile(
     rb"(?m)(?:^(?!node:)\S+:\d+\n(?:.*\n){,4}?)?\b\w{,60}Error\b.{,300}?:\s*.*|^No test.* found.*"
     rb"|Unrecognized option .*"
 )
+TIME_OF_IMPORT = re.compile(r"\?cache=\d+[\w&=-]*")  # which Vite adds to names of files
 LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
 # Of no file; or of a configuration that cannot be read, or extends one that is missing.
 PROBLEM = re.compile(r"(?m)^(?:error )?((?:\S*tsconfig\S+: error TS(?:1...|5083|6053)|TS\d+): .*)")
@@ -84,6 +85,7 @@ def read_tests(completed: Completed) -> Report:
     """Read what probes/reviewbot_npm.mjs reports. Raises ValueError with why there is none."""
     if not completed.report and (error := ERROR.search(completed.stderr)):
         said = " ".join(error[0].decode(errors="replace").split())
+        said = TIME_OF_IMPORT.sub("", said)
         missing = MISSING_MODULE.search(said)
         said = f"{missing['module']} is missing{INSTALL}" if missing else said
         raise ValueError(said.removeprefix("Error: "))
