@@ -10,6 +10,7 @@ reason. The line is 0 for what is gone.
 
 from __future__ import annotations
 
+import builtins
 import json
 import sys
 from collections.abc import Iterator
@@ -181,9 +182,10 @@ def may_be_there(module: Any, name: str) -> bool:
     for base in getattr(find(module, owner), "bases", ()):
         known = str(base).partition("[")[0]
         there = find(module, known)
-        if there is None:
-            return known != "object"
-        if member in there.members or may_be_there(module, f"{known}.{member}"):
+        if there is None and not hasattr(builtins, known):
+            return True
+        members = there.members if there else dir(getattr(builtins, known))
+        if member in members or may_be_there(module, f"{known}.{member}"):
             return True
     return False
 
