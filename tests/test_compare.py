@@ -574,17 +574,20 @@ def test_what_misses_a_module_that_the_change_moves_is_one_finding_there() -> No
 
 
 def test_what_type_checkers_say_of_a_name_that_a_test_cannot_import_is_not_said_twice() -> None:
-    typed = 'Module "shop.cart" has no attribute "{}"'
-    said = [typed.format(name) for name in ("total", "mean")]
-    linted = [replace(diagnostic(line), message=text) for line, text in enumerate(said, 1)]
-    failed = outcome(TEST, message="ImportError: cannot import name 'total' from 'shop.cart'")
-    runs = [
-        *(ran("mypy", "base"), ran("mypy", "head", *linted)),
-        ran("pytest", "base", kind="test", report=Report(tests=(outcome(TEST, "passed"),))),
-        ran("pytest", "head", kind="test", report=Report(tests=(failed,))),
-    ]
-    results = compare(SAME, runs, Project(base_files=frozenset({"shop/cart.py"}))).results
-    assert [result.cause for result in results] == ["E3", "", ""]
+    for tool, typed, raised in (
+        ("mypy", 'Module "a.cart" has no attribute "{}"', "cannot import name '{}' from 'a.cart'"),
+        ("go-vet", "undefined: cart.{}", "undefined: cart.{}"),
+    ):
+        said = [typed.format(name) for name in ("total", "mean")]
+        linted = [replace(diagnostic(line), message=text) for line, text in enumerate(said, 1)]
+        failed = outcome(TEST, message=raised.format("total"))
+        runs = [
+            *(ran(tool, "base"), ran(tool, "head", *linted)),
+            ran("pytest", "base", kind="test", report=Report(tests=(outcome(TEST, "passed"),))),
+            ran("pytest", "head", kind="test", report=Report(tests=(failed,))),
+        ]
+        results = compare(SAME, runs, Project(base_files=frozenset({"a/cart.py"}))).results
+        assert [result.cause for result in results] == ["E3", "", ""], tool
 
 
 TWO_LINES = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))

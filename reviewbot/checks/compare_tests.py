@@ -29,7 +29,7 @@ MISSING_MODULE = re.compile(
 )
 LACKS = re.compile(
     r"(?:No module named|Cannot find module) '[^']*?(\w+)(?:\.[cm]?[jt]sx?)?'"
-    r"|cannot import name '(\w+)' from '[\w.]*?(\w+)'"
+    r"|cannot import name '(\w+)' from '[\w.]*?(\w+)'|undefined: (?:\w+\.)*(\w+)"
     r"|Property '(\w+)' does not exist on type '.*?(\w+)\W*'"
     r"|\"[^\"]*?(\w+)\"'? has no (?:attribute|exported member)(?: named)? [\"'](\w+)"
 )
