@@ -17,6 +17,7 @@ from reviewbot.git.change import Change, ChangedFile, Location, Side
 from reviewbot.severity import RANK, Severity
 from reviewbot.text.files import classify, language_of
 from reviewbot.text.hidden import find_hidden, find_line_ends
+from reviewbot.text.plain import listed
 from reviewbot.text.secrets import find_secrets
 
 SYNTAX = "syntax"
@@ -78,8 +79,7 @@ def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
             if hidden.kind != "control" or hidden.codepoint not in WHITE_SPACE:
                 kinds.setdefault(hidden.kind, []).append(hidden.name)
         for kind, names in kinds.items():
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            rule, message = f"hidden-{kind.replace('_', '-')}", f"Hidden text: {names[0]}{more}"
+            rule, message = f"hidden-{kind.replace('_', '-')}", f"Hidden text: {listed(names)}"
             found = _found("hidden", rule, message, file.path, number)
             is_usual = kind in ("control", "filler") or all(n.endswith(" MARK") for n in names)
             yield replace(found, severity="low") if is_usual and is_prose else found

@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git, decode_name, user_environment
+from reviewbot.text.plain import listed
 
 MAX_UNTRACKED_FILES = 2_000
 MAX_NAMES = 3  # in a note
@@ -247,5 +248,4 @@ def _unfit(path: Path) -> str:
 
 
 def _some(names: Sequence[bytes]) -> str:
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(map(decode_name, names[:MAX_NAMES])) + more
+    return listed([*map(decode_name, names)], MAX_NAMES)
