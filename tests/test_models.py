@@ -222,7 +222,7 @@ def test_a_model_for_which_a_prompt_is_too_long_reads_a_part_of_the_change(cart:
 
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(server: VendorServer) -> None:
     shown = run("review", "HEAD", "--dry-run").stdout
-    assert "Effort auto: one panelist (the change is small and tested" in shown
+    assert "Effort auto: one panelist (nothing about the change is risky" in shown
     assert "critic/first_pass  gpu:big  about" in shown
     assert "costs at most $1.00 (limits.cost_usd)" in shown
     arguments = ("--dry-run", "--max-cost-usd", "0.5", "--effort", "low")
@@ -260,6 +260,10 @@ def test_a_risky_change_gets_the_panel(cart: Project) -> None:
         assert shown.startswith("Effort auto: the panel (")
         assert f"{risk}: " in shown
         assert shown.count("/first_pass") == 3
+    for words in ("Login and password.", "Threads, and who may log in."):
+        text = '""" """\n\n# A lock: '
+        cart.commit("Explain", {"auth.py": f"{text}{words}\n"})
+    assert "one panelist" in run("review", "HEAD", "--dry-run", *OTHERS).stdout
 
 
 def test_effort_decides_how_many_read_a_calm_change(server: VendorServer) -> None:

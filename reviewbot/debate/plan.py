@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
 from reviewbot.config.settings import Effort
-from reviewbot.context.brief import Brief
+from reviewbot.context.brief import PROSE, Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Briefs, Panel, Panelist, Question
 from reviewbot.debate.reader import FileAnswer, reader_of
-from reviewbot.git.change import Change, Location
+from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.llm.client import BYTES_A_TOKEN
 from reviewbot.llm.prices import Pace
 from reviewbot.llm.provider import ModelRequest, Usage
@@ -107,15 +107,14 @@ def make_plan(
 
 
 def risks_of(change: Change, project: Project) -> Iterator[str]:
-    """Why one panelist is not enough, a few words each."""
+    """Why one panelist is not enough, a few words each. Comments are no risk."""
     sources = [file for file in change.files if classify(file.path) == "source"]
-    lines = sum(line.is_changed for file in sources for hunk in file.hunks for line in hunk.lines)
+    code = {file.path: [*_code_of(file)] for file in sources}
+    sources = [file for file in sources if code[file.path] or not file.hunks]
+    lines = sum(map(len, code.values()))
     if lines > SMALL_LINES:
         yield f"size: {lines} changed lines of source"
-    texts = dict[str, str]()
-    for file in sources:
-        changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
-        texts[file.path] = "\n".join((file.path, *changed)).lower()
+    texts = {file.path: "\n".join((file.path, *code[file.path])).lower() for file in sources}
     for name, words in RISKS.items():
         if path := next((path for path, text in texts.items() if words.search(text)), ""):
             yield f"{name}: {path}"
@@ -131,6 +130,12 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
         if file.hunks and not any(classify(path) == "test" for path in named):
             yield f"no tests: {file.path}"
             break
+
+
+def _code_of(file: ChangedFile) -> Iterator[str]:
+    """The changed lines that are no comments."""
+    changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
+    return (text for text in changed if text.strip() and not PROSE.match(text))
 
 
 async def delegate(
