@@ -173,10 +173,12 @@ def join_same(
                 *(p for p in one.positions if p.panelist not in other.raisers - one.raisers),
                 *(p for p in other.positions if p.panelist not in one.raisers - other.raisers),
             )
+            surest = min(both, key=lambda case: (not case.is_settled, case.witnesses))
             joined = replace(
-                min(both, key=lambda case: (not case.is_settled, case.witnesses)),
-                **{"id": one.id, "result": one.result, "proof": one.proof or other.proof},
-                **{"claims": one.claims + other.claims, "positions": heard},
+                surest,
+                **{"id": one.id, "result": one.result, "positions": heard},
+                proof=surest.proof or one.proof or other.proof,
+                claims=one.claims + other.claims,
             )
             worst = max(one.severity, other.severity, key=RANK.__getitem__)
             if one is not other and not other.result and joined.severity == worst:
