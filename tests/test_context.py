@@ -238,6 +238,20 @@ def test_without_a_grammar_that_reads_it_a_hunk_stays_as_it_is(project: Project)
     assert max(shown.values()) <= 7, shown
 
 
+def test_each_hunk_of_a_file_without_functions_has_its_own_heading(project: Project) -> None:
+    text = f"One\n{filler(9)}    old\nTwo\n{filler(9)}    old\n"
+    brief = edited(project, "a.rst", text, "old", "new")
+    assert [passage.heading for passage in brief.passages] == ["One", "Two"]
+
+
+def test_a_lock_file_has_no_background(project: Project) -> None:
+    text = f'[[package]]\nname = "a"\n{filler(9, "")}[[package]]\nname = "b"\nversion = 1\n'
+    assert edited(project, "uv.lock", text, "version = 1", "version = 2").background == ()
+    # In a language without a grammar, what changed lines name is still shown.
+    script = f"name=a\n{filler(9, '')}echo $name\n"
+    assert edited(project, "a.sh", script, "echo $name", "echo $name!").background
+
+
 def test_a_patch_without_its_repository_has_plain_hunks() -> None:
     patch = "--- a/a.py\n+++ b/a.py\n@@ -9,3 +9,3 @@ def f(x):\n     a = 1\n-    b = 2\n"
     change = asyncio.run(load_patch(f"{patch}+    b = 3\n     c = 4\n".encode()))

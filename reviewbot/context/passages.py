@@ -112,11 +112,12 @@ class Excerpt(Struct, frozen=True, kw_only=True):
     """What is shown of a changed file, and why nothing is (`omission`).
 
     `background` is at head and not near the change. `functions` that changed have a changed line.
+    `headings` are what git says of hunks, by their first lines.
     """
 
     file: ChangedFile
     runs: Sequence[Run] = ()
-    heading: str = ""
+    headings: Mapping[Line, str] = {}
     background: Sequence[Run] = ()
     functions: Sequence[tuple[str, Line]] = ()
     omission: str = ""
@@ -131,8 +132,11 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
     if len(changed) > (MAX_UNREAD if kind in UNREAD else MAX_CHANGED):
         counts = f"{added} lines added, {len(changed) - added} removed"
         return Excerpt(file=file, omission=f"{kind}, {counts}")
-    heading = file.hunks[0].heading
-    heading = "" if BASE64_RUN.search(heading) else clipped(shown(heading))  # a line of a key
+    headings = {
+        hunk.lines[0]: clipped(shown(hunk.heading))
+        for hunk in file.hunks
+        if not BASE64_RUN.search(hunk.heading)  # a line of a key
+    }
     base = "" if file.old_mode == "000000" else project.base_texts.get(file.old_path)
     head = "" if file.mode == "000000" else project.head_texts.get(file.path)
     texts = (base.split("\n"), head.split("\n")) if base is not None and head is not None else None
@@ -142,7 +146,7 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
         for hunk in file.hunks:
             text = shown("\n".join(line.text for line in hunk.lines))
             runs.append(list(zip(hunk.lines, map(clipped, text.split("\n")), strict=True)))
-        return Excerpt(file=file, runs=runs, heading=heading)
+        return Excerpt(file=file, runs=runs, headings=headings)
 
     lines, hunks = whole
     outline = parse(file.path, head)
@@ -164,7 +168,7 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
     taken = {number for span in spans for number in span}
     used = [(lines[number].is_changed, lines[number].text) for number in sorted(taken)]
     wanted = set[int]()
-    if file.status != "added":
+    if file.status != "added" and kind not in UNREAD:
         wanted = _background(outline, head.split("\n"), sorted(at_head), used)
     left = [n for n, line in enumerate(lines) if line.head in wanted and n not in taken]
     shown_base, shown_head = shown(base).split("\n"), shown(head).split("\n")
@@ -175,7 +179,7 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
     return Excerpt(
         file=file,
         runs=[rows[span.start : span.stop] for span in spans],
-        heading="" if outline.functions or outline.classes else heading,
+        headings={} if outline.functions or outline.classes else headings,
         # In a run of consecutive numbers, they grow like their count.
         background=[
             [rows[number] for _, number in run]

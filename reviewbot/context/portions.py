@@ -15,7 +15,7 @@ from reviewbot.checks.project import Project
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief, Call, Callers, Passage
 from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of
-from reviewbot.git.change import Change, ChangedFile, describe
+from reviewbot.git.change import Change, describe
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import LANGUAGES, classify, language_of
 from reviewbot.text.secrets import shown
@@ -90,7 +90,7 @@ async def write_briefs(
             paths = {path for part in portion for path in (part.file.path, part.file.old_path)}
             said = describe([message.text for message in change.messages if message.paths & paths])
         title, description = clipped(shown(said[0])), clipped(shown(said[1]), MAX_DESCRIPTION)
-        passages = [make_passage(p.file, run, p.heading) for p in portion for run in p.runs]
+        passages = [make_passage(part, run) for part in portion for run in part.runs]
         texts_shown = (title, description, *(row for passage in passages for row in passage.rows))
         brief = Brief(
             name=next(name for name in names if name not in taken),
@@ -99,7 +99,7 @@ async def write_briefs(
             instructions=asked,
             versions=versions,
             passages=tuple(passages),
-            background=tuple(make_passage(p.file, run) for p in portion for run in p.background),
+            background=tuple(make_passage(p, run) for p in portion for run in p.background),
             omissions={part.file.path: part.omission for part in portion if part.omission},
             secrets=sum(text.count("«secret:") for text in texts_shown),
         )
@@ -209,11 +209,11 @@ def _key(path: str, name: str) -> Key:
     return FAMILY.get(language, language), name
 
 
-def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
+def make_passage(excerpt: Excerpt, run: Run) -> Passage:
     return Passage(
-        path=file.path,
-        old_path=file.old_path,
-        heading=heading,
+        path=excerpt.file.path,
+        old_path=excerpt.file.old_path,
+        heading=excerpt.headings.get(run[0][0], ""),
         base={line.base: text for line, text in run if line.base is not None},
         head={line.head: text for line, text in run if line.head is not None},
         added=frozenset(line.head for line, _ in run if line.head and line.base is None),
@@ -280,8 +280,8 @@ def _size(excerpt: Excerpt, runs: Sequence[Run] | None = None) -> int:
     runs = (*excerpt.runs, *excerpt.background) if runs is None else runs
     rows = sum(len(text) + ROW for run in runs for _, text in run)
     file = excerpt.file
-    heading = len(file.path) + len(file.old_path) + len(excerpt.heading) + HEADING
-    return rows + heading * max(1, len(runs))
+    said = sum(len(excerpt.headings.get(run[0][0], "")) for run in runs)
+    return rows + said + (len(file.path) + len(file.old_path) + HEADING) * max(1, len(runs))
 
 
 def _is_border(text: str) -> bool:
