@@ -173,14 +173,15 @@ def join_same(
                 *(p for p in one.positions if p.panelist not in other.raisers - one.raisers),
                 *(p for p in other.positions if p.panelist not in one.raisers - other.raisers),
             )
-            surest = min(both, key=lambda case: (not case.is_settled, case.witnesses))
-            joined = replace(
-                surest,
-                **{"id": one.id, "result": one.result, "positions": heard},
-                proof=surest.proof or one.proof or other.proof,
-                claims=one.claims + other.claims,
-            )
             worst = max(one.severity, other.severity, key=RANK.__getitem__)
+            lead, rest = sorted(
+                both, key=lambda c: (not c.is_settled, c.witnesses, -RANK[c.severity])
+            )
+            joined = replace(
+                lead,
+                **{"id": one.id, "result": one.result, "proof": lead.proof or rest.proof},
+                **{"claims": lead.claims + rest.claims, "positions": heard},
+            )
             if one is not other and not other.result and joined.severity == worst:
                 found = {id: joined if case in both else case for id, case in found.items()}
     return [*{case.id: case for case in found.values()}.values()]
