@@ -133,6 +133,7 @@ async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> 
     """
     proven = [case for case in cases if case.is_proven]
     proven = [case for case in proven if not case.result or case.severity != case.result.severity]
+    known = [case for case in cases if case.result and case not in proven][:MAX_KNOWN]
     if not any(brief.statements for brief in briefs):
         silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
         return tuple(replace(c, intentions=silence) if c in proven else c for c in cases)
@@ -145,12 +146,14 @@ async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> 
     for name in (*panel.names, MODERATOR):
         if name not in plan.own:
             here = [case for case in proven if name in witnesses[case.id]]
-            asked += questions_about(here, name, "intent", "intent", briefs)
+            asked += questions_about(here, name, "intent", "intent", briefs, known)
     given = await ask_about(asked, panel, "judgements", IntentAnswer)
     intentions = defaultdict[str, list[Intention]](list)
     for question, answer in given:
         cited = citation_of(answer.intended or "")
-        citation = cited if question.brief.states(cited) else None
+        # What a part of a large change adds may be looked up by those who read another part.
+        is_read = question.shows(cited) and any(brief.states(cited) for brief in briefs)
+        citation = cited if is_read else None
         intentions[answer.case].append(Intention(question.panelist, citation, answer.reason))
     cases = [replace(case, intentions=tuple(intentions[case.id])) for case in cases]
     return tuple(join_same(cases, given))
@@ -174,8 +177,10 @@ def join_same(
                 *(p for p in other.positions if p.panelist not in one.raisers - other.raisers),
             )
             worst = max(one.severity, other.severity, key=RANK.__getitem__)
+            # What shows most, then what is worst, says what the case is.
             lead, rest = sorted(
-                both, key=lambda c: (not c.is_settled, c.witnesses, -RANK[c.severity])
+                both,
+                key=lambda c: (not c.is_settled, not c.is_proven, c.witnesses, -RANK[c.severity]),
             )
             joined = replace(
                 lead,
