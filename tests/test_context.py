@@ -252,6 +252,13 @@ def test_a_lock_file_has_no_background(project: Project) -> None:
     assert edited(project, "a.sh", script, "echo $name", "echo $name!").background
 
 
+def test_all_added_lines_of_a_docstring_are_statements(project: Project) -> None:
+    text = 'def f(x):\n    """One.\n    """\n    return f("""\n    x: 1\n    """)\n'
+    new = text.replace("One.\n", "One.\n\n    :param x: `1` counts (twice).\n")
+    brief = changed_to(project, {"a.py": text}, {"a.py": new.replace("x: 1", "x: 2")})
+    assert brief.statements == [("a.py", 3), ("a.py", 4)]
+
+
 def test_a_patch_without_its_repository_has_plain_hunks() -> None:
     patch = "--- a/a.py\n+++ b/a.py\n@@ -9,3 +9,3 @@ def f(x):\n     a = 1\n-    b = 2\n"
     change = asyncio.run(load_patch(f"{patch}+    b = 3\n     c = 4\n".encode()))

@@ -91,11 +91,15 @@ class Block(Struct, frozen=True):
 
 
 class Outline(Struct, frozen=True):
-    """The blocks of a file, outer ones first, and the first and last line of each import."""
+    """The blocks of a file, outer ones first, and the first and last line of each import.
+
+    So of each docstring of Python; those of other languages are comments.
+    """
 
     functions: tuple[Block, ...] = ()
     classes: tuple[Block, ...] = ()
     imports: tuple[tuple[int, int], ...] = ()
+    docstrings: tuple[tuple[int, int], ...] = ()
 
     def constructor_of(self, class_: Block) -> Block | None:
         own = (
@@ -112,12 +116,13 @@ class Excerpt(Struct, frozen=True, kw_only=True):
     """What is shown of a changed file, and why nothing is (`omission`).
 
     `background` is at head and not near the change. `functions` that changed have a changed line.
-    `headings` are what git says of hunks, by their first lines.
+    `headings` are what git says of hunks, by their first lines. `docstrings` are lines at head.
     """
 
     file: ChangedFile
     runs: Sequence[Run] = ()
     headings: Mapping[Line, str] = {}
+    docstrings: frozenset[int] = frozenset()
     background: Sequence[Run] = ()
     functions: Sequence[tuple[str, Line]] = ()
     omission: str = ""
@@ -179,6 +184,7 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
     return Excerpt(
         file=file,
         runs=[rows[span.start : span.stop] for span in spans],
+        docstrings=frozenset(n for span in outline.docstrings for n in range(span[0], span[1] + 1)),
         headings={} if outline.functions or outline.classes else headings,
         # In a run of consecutive numbers, they grow like their count.
         background=[
@@ -326,17 +332,21 @@ def parse(path: str, text: str) -> Outline:
     functions, classes, imports = KINDS_OF[language]
     rules: list[Rule] = [{"kind": kind} for kind in (*functions, *classes)]
     rules += [{"kind": kind, "regex": IMPORT.get(kind, "")} for kind in imports]
+    if language == "python":
+        rules.append({"kind": "string", "inside": {"kind": "expression_statement"}})
     root = SgRoot(text, language).root()
     nodes, broken = root.find_all(any=rules), root.find_all(kind="ERROR")
     if len(nodes) + len(broken) > MAX_NODES:
         return Outline()
     errors = [_span(node) for node in broken]
     lines = text.split("\n")
-    blocks, imported = [], []
+    blocks, imported, docstrings = [], [], []
     for node in nodes:
         start, end = _span(node)
         if node.kind() in imports:
             imported.append((start, end))
+        elif node.kind() == "string":
+            docstrings.append((start, end))
         elif not any(first <= end and start <= last for first, last in errors):
             blocks.append((_block(node, lines), node.kind() in classes))
     blocks.sort(key=lambda pair: (pair[0].start, -pair[0].end))
@@ -346,6 +356,7 @@ def parse(path: str, text: str) -> Outline:
         found,
         tuple(b for b, is_class in blocks if is_class and not innermost(outer, b.start)),
         tuple(span for span in sorted(imported) if not any(f.contains(span[0]) for f in found)),
+        tuple(docstrings),
     )
 
 

@@ -217,6 +217,7 @@ def make_passage(excerpt: Excerpt, run: Run) -> Passage:
         base={line.base: text for line, text in run if line.base is not None},
         head={line.head: text for line, text in run if line.head is not None},
         added=frozenset(line.head for line, _ in run if line.head and line.base is None),
+        docstrings=excerpt.docstrings & {line.head for line, _ in run if line.head},
         removed=frozenset(line.base for line, _ in run if line.base and line.head is None),
         rows=tuple(f"{line.head or line.base}{line.marker}{text}" for line, text in run),
     )
