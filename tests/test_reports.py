@@ -87,6 +87,7 @@ QUESTION = replace(
     PROVEN,
     **{"id": "F2", "key": "1123456789ab", "title": "Two workers can sell the last item twice"},
     location=Location("shop/stock.py", 31, 33),
+    claims=(replace(CLAIM, location=Location("shop/stock.py", 31, 33)),),
     excerpt="if stock[item] > 0:\n    charge(customer, item)\n    stock[item] -= 1",
     **{"consequence": "two customers pay for one item", "status": "question"},
     **{"reason": "Panelists disagree about something serious.", "blocks": False},
@@ -585,7 +586,7 @@ def test_paths_are_percent_encoded(path: str, uri: str) -> None:
 def test_commands_to_the_runner() -> None:
     place = Location("a,b:c%.py", 7, 9)
     finding = replace(LINT, title="50% off: now", location=place, reason="New.\r\n%")
-    whole = replace(AGREED, location=Location("README.md", 0, 0), consequence="")
+    whole = replace(AGREED, location=Location("README.md", 0, 0), consequence="", claims=())
     review = replace(CLEAN, findings=(finding, whole), complete=False, gaps=("a b", "c"))
     assert render(review, "github").split("\n") == [
         "::warning title=Not complete::a b%0Ac",
@@ -652,6 +653,15 @@ def test_a_broken_test_has_its_cause_and_what_is_proven_no_votes(format_: str) -
     (cause,) = re.findall(rf"critic: {re.escape(CLAIM.title)}\. .+", shown)
     assert "find it real" not in shown
     assert cause
+
+
+@each("format_", ["text", "markdown"])
+def test_other_files_of_one_defect_are_named(format_: str) -> None:
+    there = replace(CLAIM, by="reviewer", location=Location("basket.py", 7, 7))
+    both = replace(PROVEN, claims=(CLAIM, there))
+    shown = render(replace(REVIEWS["question"], findings=(both,)), format_)
+    assert re.search(r"Also at \W?basket\.py:7\b", shown)
+    assert "cart.py:4" not in shown.partition("Also at")[2].partition("\n")[0]
 
 
 def test_markdown_says_when_it_happens() -> None:

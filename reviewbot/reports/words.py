@@ -207,8 +207,13 @@ def decision(finding: Finding) -> Iterator[str]:
 
 
 def cause(finding: Finding) -> Iterator[str]:
-    """What a panelist says about a check's result, which only says what it saw, or who rules."""
-    code = finding.excerpt
+    """Where else it is, what a panelist says of a check's result, which only says what it saw, and
+    who rules.
+    """
+    code, path = finding.excerpt, finding.location.path if finding.location else ""
+    others = [place(claim.location) for claim in finding.claims if claim.location.path != path]
+    if others:
+        yield f"Also at {', '.join(dict.fromkeys(others))}."
     for claim in finding.claims[:1] if finding.result else ():
         yield f"{claim.by}: {sentence(claim.title, code)} {sentence(claim.consequence, code)}"
     if finding.ruling_reason:
