@@ -129,7 +129,7 @@ def test_what_a_linter_fixes_says_nothing_about_claims(project: Project) -> None
     ("test", "drafts", "reason"),
     [
         (TEST, ["+ 2", ""], "F1 still fails the test that was written for it."),
-        ("", [""], "Nothing that was executed shows F1, so nothing shows that it is gone."),
+        ("", [""], "Nothing that was executed shows that F1 is gone."),
     ],
     ids=["proven", "not proven"],
 )
@@ -151,6 +151,9 @@ def test_when_a_claim_is_gone(project: Project, test: str, drafts: list[str], re
     # Judges learn what is not shown.
     prompt = dict(scripted.prompts)[f"reviewer/judge_F1_{len(drafts)}"]
     assert (reason in prompt) == ("All checks and tests were run" not in prompt) == (not test)
+    assert bool(test) == (f"passes with it:\n{test}" in prompt)
+    first = dict(scripted.prompts)["critic/fix_F1_1"]
+    assert bool(test) == (re.search(r"It prints now:\n<<<\w+\n.*FAILED", first, re.S) is not None)
 
 
 def test_a_later_fix_brings_nothing_back(project: Project) -> None:
@@ -245,15 +248,19 @@ def test_lines_that_repeat_take_no_time_to_merge() -> None:
         ("reviewer ruling", "", 2, "suggested"),
         ("reviewer optimizer", "moderator", 2, "suggested"),  # nobody accepts it
         ("reviewer optimizer", "", 99, "fixed"),  # it cites nothing of the change
+        ("reviewer optimizer:99", "", 2, "suggested"),  # who cites nothing of it accepts nothing
     ],
 )
 def test_what_others_cite_against_it(
     cart: Project, objectors: str, moderator: str, line: int, outcome: str
 ) -> None:
+    cited = dict(each.partition(":")[::2] for each in objectors.split())
+
     def answer(label: str, prompt: str) -> Any:
         name = "ruling" if label.endswith("_ruling") else label.partition("/")[0]
-        if "/judge_" in label and name in objectors.split():
-            return {"objections": [{"path": "cart.py", "line": line, "reason": "Hides the cause."}]}
+        if "/judge_" in label and name in cited:
+            at = int(cited[name] or line)
+            return {"objections": [{"path": "cart.py", "line": at, "reason": "Hides the cause."}]}
         return MENDED(label, prompt)
 
     _, (result,), scripted = fix_head(cart, answer, moderator=tuple(moderator.split()))
@@ -264,6 +271,9 @@ def test_what_others_cite_against_it(
     assert stands == bool(again) == (outcome == "suggested")
     # Who writes it does not learn whose objection it is.
     assert all('- "cart.py:2: Hides the cause."' in prompt for prompt in again)
+    # Who judges it need not count lines.
+    rows = "1 def total(prices):\n2-    return sum(prices) + 1\n2+    return sum(prices)\n"
+    assert f"\ncart.py\n{rows}" in dict(prompts)["reviewer/judge_F1_1"]
     rulings = {n.partition("/")[0]: p for n, p in prompts if n.endswith("_ruling")}
     assert {*rulings} == (set() if "optimizer" in objectors else {moderator or "optimizer"})
     assert all('line 2: "Hides the cause."' in prompt for prompt in rulings.values())

@@ -19,6 +19,7 @@ from reviewbot.debate.judge import Consultation
 from reviewbot.reports import words
 from reviewbot.reports.words import DEFAULT, Style, redacted
 from reviewbot.severity import RANK
+from reviewbot.tasks.gate_tables import PLACEHOLDER
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
@@ -37,9 +38,6 @@ HELP = "Comment `/debate help` to see what you can ask for."
 URL = re.compile(r"https?://[\w.:-]+/[\w./?#=&%+~-]*", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")
 Level = Literal["notice", "warning", "failure"]
-
-# What no suggestion may put into a file: a secret that was hidden, a character made visible.
-PLACEHOLDER = re.compile(r"«secret:|⟨U\+")
 
 # GitHub shows ten of each level for one step, and drops the others without a word. One notice says
 # how many there are, and one what the panel cost.

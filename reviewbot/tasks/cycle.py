@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import MODERATOR
+from reviewbot.debate.panel import MODERATOR, Absence
 from reviewbot.tasks.task import Attempt, Candidate, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.secrets import shown
@@ -46,8 +46,7 @@ class Objections(Struct, frozen=True, kw_only=True):
 
 async def work(task: Task, trials: Trials) -> TaskResult:
     """Have a task done by models."""
-    panel, brief = trials.panel, trials.brief
-    proposer, *judges = panel.names
+    panel, brief, proposer = trials.panel, trials.brief, trials.panel.names[0]
     found = await trials.repository.read_files(trials.change.head_tree, task.paths)
     files, room = dict[str, bytes](), MAX_OTHERS
     for path in filter(found.get, task.paths):
@@ -58,7 +57,7 @@ async def work(task: Task, trials: Trials) -> TaskResult:
     omitted = [path for path in task.paths if found.get(path) and path not in files]
     known, attempts = dict(files), list[Attempt]()
     best: Trial | None = None
-    reasons = dissent = unjudged = tuple[str, ...]()
+    reasons, against, silent = tuple[str, ...](), list[tuple[str, Objection]](), list[Absence]()
     for number in range(1, MAX_ATTEMPTS + 1):
         given = {**task.details, "files": _texts(files), "omitted": omitted, "attempts": attempts}
         text = prompts.render(task.kind, **given)
@@ -85,14 +84,10 @@ async def work(task: Task, trials: Trials) -> TaskResult:
             reasons = trial.reasons
             if trial.outcome != "refused":
                 best, absent = trial, len(panel.absences)
-                against = await _objections(task, diff, trial, number, judges, trials)
+                against = await _objections(task, known, trial, number, trials)
                 # Who wrote it does not learn who objects.
                 reasons = tuple(f"{each.path}:{each.line}: {each.reason}" for _, each in against)
-                dissent = tuple(
-                    f"{name} ({each.path}:{each.line}): {each.reason}" for name, each in against
-                )
                 silent = panel.absences[absent:]
-                unjudged = tuple(f"{a.panelist} did not judge it: {a.reason}" for a in silent)
                 if not against:
                     best = await _simpler(task, trial, known, trials)
                     break
@@ -100,6 +95,8 @@ async def work(task: Task, trials: Trials) -> TaskResult:
     if best is None:
         return failed(task, reasons, attempts)
     result = await result_of(task, best, trials)
+    dissent = tuple(f"{name} ({each.path}:{each.line}): {each.reason}" for name, each in against)
+    unjudged = (f"{absence.panelist} did not judge it: {absence.reason}" for absence in silent)
     outcome, facts = "suggested" if dissent else result.outcome, (*result.facts, *unjudged)
     return replace(result, outcome=outcome, facts=facts, attempts=tuple(attempts), dissent=dissent)
 
@@ -133,30 +130,34 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
 
 
 async def _objections(
-    task: Task, diff: str, trial: Trial, number: int, judges: Sequence[str], trials: Trials
+    task: Task, files: Mapping[str, bytes], trial: Trial, number: int, trials: Trials
 ) -> list[tuple[str, Objection]]:
-    """What judges say against lines of the change.
+    """What all but the author say against lines of the change.
 
     If others accept it, the moderator rules, or where that is the model of a panelist, who may have
     written the change, those who accept it.
     """
     phase = f"judge_{task.id}_{number}"
     lines = {(file.path, shown) for file in trial.changed for shown in file.shown}
-    given = {"task": task, "diff": diff, "judgement": trial.judgement}
-    text = prompts.render("judge_fix", **given, objections=())
-    answers = await trials.panel.ask_for(judges, phase, text, trials.brief, Objections)
-    found = [
-        (name, objection)
-        for name, answer in answers
-        for objection in answer.objections
-        if (objection.path, objection.line) in lines
-    ]
-    against = {name for name, _ in found}
-    accepting = [name for name, _ in answers if name not in against]
+    rows = list[str]()
+    for file in trial.changed:
+        both = (each.get(file.path, b"") for each in (files, trial.candidate.files))
+        old, new = (shown(content).split("\n") for content in both)
+        rows += ["", file.path]
+        for line in (line for hunk in file.hunks for line in hunk.lines):
+            text = new[line.head - 1] if line.head else old[(line.base or 0) - 1]
+            rows.append(f"{line.head or line.base}{line.marker}{text}")
+    given = {"task": task, "rows": rows, "judgement": trial.judgement}
+    judges = [name for name in trials.panel.names if name != trial.candidate.author]
+    question = prompts.render("judge_fix", **given, objections=())
+    answers = await trials.panel.ask_for(judges, phase, question, trials.brief, Objections)
+    said = [(name, each) for name, answer in answers for each in answer.objections]
+    found = [(name, each) for name, each in said if (each.path, each.line) in lines]
+    accepting = [name for name, answer in answers if not answer.objections]
     if found and accepting:
-        text = prompts.render("judge_fix", **given, objections=[each for _, each in found])
+        question = prompts.render("judge_fix", **given, objections=[each for _, each in found])
         phase, who = f"{phase}_ruling", [MODERATOR] if trials.panel.has_moderator else accepting
-        ruled = await trials.panel.ask_for(who, phase, text, trials.brief, Objections)
+        ruled = await trials.panel.ask_for(who, phase, question, trials.brief, Objections)
         upheld = {(each.path, each.line) for _, ruling in ruled for each in ruling.objections}
         found = [(n, each) for n, each in found if not ruled or (each.path, each.line) in upheld]
     return found
@@ -183,7 +184,7 @@ async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials:
     better = await trials.try_out(candidate, task)
     if better.outcome != trial.outcome:
         return trial
-    against = await _objections(task, shorter, better, MAX_ATTEMPTS + 1, panel.names[:-1], trials)
+    against = await _objections(task, files, better, MAX_ATTEMPTS + 1, trials)
     return trial if against else better
 
 

@@ -61,7 +61,9 @@ def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
         paths += [test.partition("::")[0] for test in tests[:3]]
     paths += [file.path for file in trials.change.files if classify(file.path) == "source"]
     named = tuple(finding for finding in findings if finding.reason != COPY)
-    said = (text for f in named for text in (*(c.trigger for c in f.claims[:1]), f.consequence))
+    said = [text for f in named for text in (*(c.trigger for c in f.claims[:1]), f.consequence)]
+    own = (f.proof.reproduction for f in named if f.proof and f.proof.result != "refuted")
+    said += (f"\nThis {p.name} fails without the fix and passes with it:\n{p.source}" for p in own)
     return Task(
         id=findings[0].id if findings else "",
         kind="fix",
@@ -82,15 +84,13 @@ async def _judge(findings: Sequence[Finding], trials: Trials, step: Step) -> Jud
     others -= Counter(identities(f.result for f in findings if f.result))
     unmet, unproven = list[str](), list[str]()
     for finding in findings:
-        tried = finding.proof
-        proof = tried if tried and tried.result in ("proven", "only_at_head") else None
+        proof = finding.proof if finding.proof and finding.proof.result != "refuted" else None
         if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
             unmet.append(f"{finding.id} is still reported.")
         elif proof and (words := await _failure(proof, step, trials)):
             unmet.append(f"{finding.id} still {words}.")
         elif not proof and not finding.result:
-            words = "so nothing shows that it is gone"
-            unproven.append(f"Nothing that was executed shows {finding.id}, {words}.")
+            unproven.append(f"Nothing that was executed shows that {finding.id} is gone.")
     return Judgement(unmet=tuple(unmet), unproven=tuple(unproven))
 
 
@@ -113,32 +113,26 @@ async def _failure(proof: Proof, step: Step, trials: Trials) -> str:
 async def _largest_batch(
     candidate: Candidate, findings: Sequence[Finding], trials: Trials
 ) -> tuple[list[Finding], Trial | None]:
-    """The fixes of tools that can be made together; those that break something, file by file."""
-    reported = [f for f in findings if f.result and f.location]
+    """The fixes of tools that can be made together; those that break something, file by file.
+
+    What a tool does not fix stays out.
+    """
     best: tuple[list[Finding], Trial | None] = [], None
     kept: Mapping[str, bytes] = {}
     for files in (candidate.files, *({path: text} for path, text in candidate.files.items())):
         more = replace(candidate, files={**kept, **files})
-        tried = await _try_batch(more, reported, trials)
-        if len(tried[0]) > len(best[0]):
-            best, kept = tried, more.files
+        fixed = [f for f in findings if f.result and f.location and f.location.path in more.files]
+        trial = await trials.try_out(more, task_of(fixed, trials))
+        if trial.judgement.unmet and not trial.refusals and not trial.regressions:
+            ids = {words.split()[0] for words in trial.judgement.unmet}
+            left = {alike(finding) for finding in fixed if finding.id in ids}
+            fixed = [finding for finding in fixed if alike(finding) not in left]
+            trial = replace(trial, judgement=replace(trial.judgement, unmet=()))
+        if trial.outcome != "refused" and len(fixed) > len(best[0]):
+            best, kept = (fixed, trial), more.files
         if len(kept) == len(candidate.files):
             break
     return best
-
-
-async def _try_batch(
-    candidate: Candidate, findings: Sequence[Finding], trials: Trials
-) -> tuple[list[Finding], Trial | None]:
-    """What is fixed in the files of a candidate. What a tool does not fix stays out."""
-    fixed = [f for f in findings if f.location and f.location.path in candidate.files]
-    trial = await trials.try_out(candidate, task_of(fixed, trials))
-    if trial.judgement.unmet and not trial.refusals and not trial.regressions:
-        ids = {words.split()[0] for words in trial.judgement.unmet}
-        left = {alike(finding) for finding in fixed if finding.id in ids}
-        fixed = [finding for finding in fixed if alike(finding) not in left]
-        trial = replace(trial, judgement=replace(trial.judgement, unmet=()))
-    return (fixed, trial) if trial.outcome != "refused" and fixed else ([], None)
 
 
 async def after(trials: Trials, fixed: TaskResult) -> Trials:
