@@ -81,8 +81,8 @@ async def pursue(
         hint = "name files as they are called from the top of the repository"
         raise UsageError(f"{missing[0]} is no file of the repository", hint=hint)
     chosen = paths or [file.path for file in change.files if classify(file.path) == "source"]
-    if not chosen:
-        raise UsageError("there is no source file in it", hint=f"fix --goal {goal} HEAD -- PATH")
+    if not any(path.endswith(".py") for path in chosen):
+        raise UsageError("there is no Python in it", hint=f"fix --goal {goal} HEAD -- PATH")
     return await _work(partial(GOALS[goal], chosen), change, host)
 
 

@@ -282,10 +282,12 @@ def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:
     assert all("What a run that failed reports\n" in p and "\nBoom\n" in p for p in asked)
 
 
-def test_without_python_nobody_is_asked_to_reproduce_a_log(project: Project) -> None:
+def test_without_python_nobody_is_asked_for_a_test_or_a_plan(project: Project) -> None:
     project.commit("A page", {"page.js": "export const title = 'Cart';\n"})
     with pytest.raises(UsageError, match="there is no Python here"):
         mend(project, lambda *_: pytest.fail("somebody is asked"), "not ok 1 - title")
+    with pytest.raises(UsageError, match="there is no Python here"):
+        build(project, lambda *_: pytest.fail("somebody is asked"))
 
 
 def test_steps_from_the_command_line(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,10 @@ def test_code_becomes_simpler_and_does_the_same(lists: Project) -> None:
     assert second[-1].startswith("It is not simpler: 4 branches and 12 statements")
     assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
     assert result.facts[0] == "2 branches and 8 statements, before 4 and 12."
+    more = {"path": "a.go", "find": "", "replace": "package a\n"}
+    simple_and_more = [dict(zip(("path", "find", "replace"), simple, strict=True)), more]
+    result, _ = pursue_goal(lists, "refactor", lambda *_: {"edits": simple_and_more})
+    assert result.reasons == ("It changes a.go, of which no behaviour is compared.",)
 
 
 def test_words_are_no_code() -> None:
@@ -419,7 +423,8 @@ def test_a_fix_with_which_the_test_does_not_run_is_refused(largest: Project) -> 
 
 SAID = [
     (("--goal", "tests", "HEAD"), "no language model is configured"),
-    (("--goal", "tests"), "there is no source file in it"),
+    (("--goal", "tests"), "there is no Python in it"),
+    (("--goal", "refactor", "--", "a.go"), "there is no Python in it"),
     (("--goal", "tests", "--", "lists.py"), "no language model is configured"),
     (("--goal", "tests", "--", "lists.py", "list.py"), "list.py is no file of the repository"),
     (("--goal", "refactor", "--", "."), ". is no file of the repository"),
@@ -434,6 +439,7 @@ SAID = [
 
 def test_what_the_command_line_says(lists: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     (lists.folder / "empty.txt").write_text("\n")
+    (lists.folder / "a.go").write_text("package a\n")
     monkeypatch.chdir(lists.folder)
     for words, said in SAID:
         result = CliRunner().invoke(reviewbot, ["fix", *words])

@@ -30,11 +30,12 @@ from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.goals import project_at, run_suite
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
-from reviewbot.text.files import classify
+from reviewbot.text.files import classify, language_of
 from reviewbot.text.plain import first_line, unstyled
 from reviewbot.text.secrets import shown
 
 MAX_REPORT = 20_000  # characters, of a specification too
+INSTEAD = "write a test that fails, then: reviewbot fix --goal repair"
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES = 6, 200
 MAX_FAILURES, MAX_OUTPUT = 10, 3_000  # shown; characters of one
@@ -82,7 +83,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     tree = trials.change.head_tree
     if not any(path.endswith(".py") for path in await trials.repository.list_files(tree)):
         message = "a report is reproduced by a test in Python, and there is no Python here"
-        raise UsageError(message, hint="write a test that fails, then: reviewbot fix --goal repair")
+        raise UsageError(message, hint=INSTEAD)
     paths, files = await _files(report, trials, otherwise=0)
     folder = await trials.folder_of(paths)
     prompt = prompts.render("reproduce", report=text, files=files)
@@ -136,7 +137,7 @@ async def _task_of(
         paths=paths,
         given={path: tidied},
         details={"report": text, "cause": hypothesis.cause, "test": hypothesis.test, "path": path},
-        purpose=text,
+        purpose=f"{text}\n\n{hypothesis.test}",
         judge=partial(_judge, reproduction, path, folder, trials, "fix"),
     )
 
@@ -239,8 +240,12 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 async def plan_increments(specification: str, trials: Trials) -> list[Increment]:
     """The steps, which build on each other. Raises ReviewbotError if there is no plan."""
     text = shown(specification[:MAX_REPORT])
+    existing = await trials.repository.list_files(trials.change.head_tree)
+    languages = {language_of(path) for path in existing} & trials.languages.keys()
+    if languages and PYTHON.name not in languages:
+        raise UsageError("a step is built in Python, and there is no Python here", hint=INSTEAD)
     _, files = await _files(specification, trials)
-    names = names_of(await trials.repository.list_files(trials.change.head_tree))
+    names = names_of(existing)
     given = {"specification": text, "names": names, "files": files, "most": MAX_STEPS}
     prompt = prompts.render("increments", **given)
     panel = trials.panel
@@ -372,7 +377,7 @@ async def _files(text: str, trials: Trials, otherwise: int = 3) -> tuple[list[st
     paths = await files_about(text, tree, trials)
     if not paths:
         existing = sorted(await trials.repository.list_files(tree))
-        paths = [path for path in existing if classify(path) == "source"][:otherwise]
+        paths = [at for at in existing if classify(at) == "source" and at[-3:] == ".py"][:otherwise]
     contents = await trials.repository.read_files(tree, paths)
     return paths, {path: shown(text) for path, text in contents.items() if len(text) <= MAX_FILE}
 

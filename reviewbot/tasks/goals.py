@@ -245,9 +245,11 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
 
     What is not called in that way counts as unchanged where tests run every changed line of it.
     """
-    paths = [file.path for file in step.change.files if file.path.endswith(".py")]
+    paths = [file.path for file in step.change.files if classify(file.path) != "documentation"]
     if tests := [path for path in paths if classify(path) == "test"]:
         return Judgement(unmet=(f"It changes the tests ({tests[0]}), which say what to keep.",))
+    if others := [path for path in paths if not path.endswith(".py")]:
+        return Judgement(unmet=(f"It changes {others[0]}, of which no behaviour is compared.",))
     before = await trials.repository.read_files(step.before, paths)
     after = await trials.repository.read_files(step.after, paths)
     folder = await trials.folder_of(paths)
