@@ -144,17 +144,28 @@ def total(prices: list[int]) -> int:
 """
 
 
-@pytest.mark.parametrize("number", [1, 3], ids=["a class", "too many"])
+SAME = "Nothing shows that behaviour is the same: no test runs"
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "reason"),
+    [
+        (1, "return 42", SAME),
+        (1, "return 0", "No test shows that lists.py:7 is not needed."),
+        (3, "return 42", SAME),
+    ],
+    ids=["a class", "a line of a class", "too many"],
+)
 def test_what_is_not_compared(
-    project: Project, number: int, monkeypatch: pytest.MonkeyPatch
+    project: Project, number: int, text: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("reviewbot.tasks.goals.MAX_FUNCTIONS", 0 if number == 3 else 2)
     test = "from lists import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
     project.commit("Lists", {"lists.py": OTHERS, "test_lists.py": test})
     (body,) = re.findall(rf"if \w+: return {number}\n +return 0", OTHERS)
-    result, _ = pursue_goal(project, "refactor", by_edit("lists.py", body, "return 42"))
+    result, _ = pursue_goal(project, "refactor", by_edit("lists.py", body, text))
     assert result.outcome == "suggested", result.reasons
-    assert result.reasons[0].startswith("Nothing shows that behaviour is the same: no test runs")
+    assert result.reasons[0].startswith(reason)
 
 
 def test_functions_that_are_changed_are_compared_first(

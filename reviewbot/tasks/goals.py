@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from pathlib import PurePosixPath
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.proofs.search import compare_behaviour
 from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
-from reviewbot.tasks.task import Judgement, Kind, Step, Task
+from reviewbot.tasks.task import Judge, Judgement, Kind, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.text.secrets import shown
@@ -171,13 +171,7 @@ GOALS: Mapping[str, Prepare] = {"refactor": refactor, "performance": performance
 REPAIR = "repair"  # a goal that is about no files
 
 
-def _task(
-    kind: Kind,
-    title: str,
-    paths: Sequence[str],
-    judge: Callable[[Step], Awaitable[Judgement]],
-    **details: object,
-) -> Task:
+def _task(kind: Kind, title: str, paths: Sequence[str], judge: Judge, **details: object) -> Task:
     title = f"{title} {', '.join(paths)}"
     return Task(id=kind, kind=kind, title=title, paths=tuple(paths), details=details, judge=judge)
 
@@ -280,9 +274,8 @@ def size_of(files: Mapping[str, bytes]) -> tuple[int, int]:
     """How many branches and how many statements there are."""
     nodes = [node for content in files.values() for node in ast.walk(_parse(content))]
     branches = sum(isinstance(node, BRANCHES) for node in nodes)
-    words = [node for node in nodes if isinstance(node, ast.Expr)]
-    comments = sum(isinstance(node.value, ast.Constant) for node in words)  # docstrings
-    return branches, sum(isinstance(node, ast.stmt) for node in nodes) - comments
+    texts = [n for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)]
+    return branches, sum(isinstance(node, ast.stmt) for node in nodes) - len(texts)
 
 
 def mutants_of(text: str, lines: Collection[int]) -> Iterator[Mutant]:
@@ -333,7 +326,7 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _untested(step: Step) -> Iterator[str]:
-    """Changed lines that no test runs."""
+    """Changed lines that no test runs, and those that only go away, of which tests say nothing."""
     suites = [r.report for r in step.evidence.runs if r.side == "head" and r.kind == "test"]
     passed = [test for suite in suites for test in suite.tests if test.outcome == "passed"]
     for file in step.change.files:
@@ -343,6 +336,10 @@ def _untested(step: Step) -> Iterator[str]:
         if left or not suites:
             place = f"{file.path}:{min(left)}" if left else file.path
             yield f"Nothing shows that behaviour is the same: no test runs {place}."
+        runs = [(m, [*run]) for h in file.hunks for m, run in groupby(h.lines, lambda n: n.marker)]
+        for (mark, lines), (after, _) in pairwise([*runs, ("", [])]):
+            if mark == "-" and after != "+" and any(line.text.strip() for line in lines):
+                yield f"No test shows that {file.path}:{lines[0].base} is not needed."
 
 
 def _public_names(content: bytes) -> dict[str, ast.stmt]:

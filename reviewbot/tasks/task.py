@@ -41,6 +41,9 @@ class Judgement(Struct, frozen=True, kw_only=True):
     facts: tuple[str, ...] = ()
 
 
+Judge = Callable[[Step], Awaitable[Judgement]]
+
+
 class Attempt(Struct, frozen=True):
     """A draft that was not accepted: its diff, and why.
 
@@ -70,7 +73,7 @@ class Task(Struct, frozen=True, kw_only=True):
     given: Mapping[str, bytes] = {}
     details: Mapping[str, object] = {}
     purpose: str = ""
-    judge: Callable[[Step], Awaitable[Judgement]]
+    judge: Judge
     instead: Callable[[tuple[str, ...]], Awaitable[Task | None]] | None = None
     findings: tuple[Finding, ...] = ()
 
