@@ -291,6 +291,24 @@ def test_two_processes_that_start_at_once_make_one_call(url: str, tmp_path: Path
         assert sorted(map(read_line, (one, other))) == ["Lease", "Recorded"]
 
 
+def test_several_that_claim_at_once_make_one_call(url: str, tmp_path: Path) -> None:
+    async def main() -> None:
+        for number in range(20):
+            request = replace(REQUEST, question=f"Question {number}")
+            claims = [asyncio.ensure_future(ledger.claim(request, 100)) for ledger in ledgers]
+            done, others = await asyncio.wait(claims, return_when=asyncio.FIRST_COMPLETED)
+            (first,) = [claim for claim in done if isinstance(await claim, Lease)]
+            lease: Any = await first
+            await ledgers[claims.index(first)].settle(lease, REPLY, 20, 1)
+            assert not [claim for claim in others if isinstance(await claim, Lease)], number
+
+    stores = [open_store(url, tmp_path) for _ in range(4)]
+    ledgers = [new_ledger(store) for store in stores]
+    asyncio.run(main())
+    for store in stores:
+        store.close()
+
+
 def test_the_call_of_a_killed_process_is_made_again_and_its_worst_price_is_lost(
     url: str, tmp_path: Path, store: Store
 ) -> None:

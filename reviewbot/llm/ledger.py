@@ -134,9 +134,11 @@ class SqlLedger(Ledger):
         """None while somebody else is making the call."""
         generation, owner = self._session.generation, self._store.owner
         claim = {"owner": owner.id, "worst": worst}
+        # Read first: a row that another process inserts meanwhile is then known, or in the way.
+        free = connection.rows(NEXT, key=key)[0]["generation"]
         known = connection.rows(KNOWN, key=key, generation=generation)
         if not known:
-            generation = max(generation, connection.rows(NEXT, key=key)[0]["generation"])
+            generation = max(generation, free)
             new = {"key": key, "generation": generation, "state": "claimed", **claim}
             new |= {"provider": request.provider, "model": request.model}
             is_mine = connection.insert("calls", new)
