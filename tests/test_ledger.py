@@ -293,7 +293,7 @@ def test_two_processes_that_start_at_once_make_one_call(url: str, tmp_path: Path
 
 def test_several_that_claim_at_once_make_one_call(url: str, tmp_path: Path) -> None:
     async def main() -> None:
-        for number in range(20):
+        for number in range(9):
             request = replace(REQUEST, question=f"Question {number}")
             claims = [asyncio.ensure_future(ledger.claim(request, 100)) for ledger in ledgers]
             done, others = await asyncio.wait(claims, return_when=asyncio.FIRST_COMPLETED)
