@@ -264,6 +264,9 @@ def test_a_risky_change_gets_the_panel(cart: Project) -> None:
         text = '""" """\n\n# A lock: '
         cart.commit("Explain", {"auth.py": f"{text}{words}\n"})
     assert "one panelist" in run("review", "HEAD", "--dry-run", *OTHERS).stdout
+    cart.commit("Define", {"tests/lock.c": "", "lock.c": "#define THREADS 1\n"})
+    cart.commit("Define more", {"lock.c": "#define THREADS 2\n"})
+    assert "concurrency: lock.c" in run("review", "HEAD", "--dry-run", *OTHERS).stdout
 
 
 def test_effort_decides_how_many_read_a_calm_change(server: VendorServer) -> None:

@@ -41,6 +41,7 @@ RISKS: Mapping[str, re.Pattern[str]] = {
 }
 MIGRATION = re.compile(r"(?:^|/)migrations?/|\.sql$", re.IGNORECASE)
 # A removed line that defines something others may use.
+DIRECTIVE = re.compile(r"\s*(?:#[\w\[]|\*\w)")  # such as #define, #[allow(…)] and *pointer
 PUBLIC = re.compile(
     r"(?:export |pub |public )|(?:def|class) [A-Za-z]|func (?:\([^)]*\) )?[A-Z]|type [A-Z]"
 )
@@ -135,7 +136,7 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
 def _code_of(file: ChangedFile) -> Iterator[str]:
     """The changed lines that are no comments."""
     changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
-    return (text for text in changed if text.strip() and not PROSE.match(text))
+    return (t for t in changed if t.strip() and (DIRECTIVE.match(t) or not PROSE.match(t)))
 
 
 async def delegate(
