@@ -19,11 +19,10 @@ from reviewbot.debate.judge import Consultation
 from reviewbot.reports import words
 from reviewbot.reports.words import DEFAULT, Style, redacted
 from reviewbot.severity import RANK
-from reviewbot.tasks.gate_tables import PLACEHOLDER
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
-from reviewbot.text.plain import first_line, plain, shortened, shortened_bytes
+from reviewbot.text.plain import SUBSTITUTE, first_line, plain, shortened, shortened_bytes
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding, Memory, Remembered, Review
 
@@ -358,7 +357,7 @@ def _suggestion(text: str) -> str:
     """A block that GitHub makes a button of; nothing if the text could not be in it as it is."""
     text = text.removesuffix("\n")
     fence, _, rest = block(text).partition("\n")
-    if rest != f"{text}\n{fence}" or PLACEHOLDER.search(text) or redact(text)[1]:
+    if rest != f"{text}\n{fence}" or SUBSTITUTE.search(text) or redact(text)[1]:
         return ""
     shown = f"{fence}suggestion\n{text}\n{fence}" if text else f"{fence}suggestion\n{fence}"
     return shown if _size(shown) < MAX_BYTES // 2 else ""

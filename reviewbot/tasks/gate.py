@@ -17,6 +17,7 @@ from reviewbot.git.change import Change
 from reviewbot.tasks import gate_tables as tables
 from reviewbot.text.files import TEST, TEST_CLASS, classify, language_of
 from reviewbot.text.hidden import find_hidden, find_line_ends
+from reviewbot.text.plain import SUBSTITUTE
 from reviewbot.text.secrets import find_secrets, shown
 
 # Changed lines, and files.
@@ -155,7 +156,7 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
     is_prose = classify(path) == "documentation"
     if new_matches(tables.CONFLICT):
         yield "has conflict markers of an unfinished merge"
-    if found := new_matches(tables.PLACEHOLDER):
+    if found := new_matches(SUBSTITUTE):
         yield f"contains {found[0]}, which stands for text that was not shown"
     for mark in new_matches(tables.PROSE_SUPPRESSION if is_prose else tables.SUPPRESSION)[:3]:
         yield f"silences a tool instead of fixing what it reports: {_quote(mark)}"

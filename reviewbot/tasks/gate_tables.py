@@ -44,8 +44,6 @@ PLAIN_NAME = re.compile(
 )
 
 CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?=[ \t\r\n]|\Z)", re.MULTILINE)
-# It stands for what was not shown: in a file it would replace what is there.
-PLACEHOLDER = re.compile(r"«secret:|⟨U\+|⟨\d+ more characters⟩")
 
 _MARKS = (
     # Python
