@@ -28,7 +28,7 @@ NO_GARBAGE = (
 @cache
 def lean_environment() -> str:
     """The folder. It is made once, whoever asks for it at the same time."""
-    folder = Path(sys.prefix, f"lean-{pytest.__version__}-3")
+    folder = Path(sys.prefix, f"lean-{pytest.__version__}-4")
     if not folder.exists():
         new = Path(tempfile.mkdtemp(dir=sys.prefix, prefix="lean-"))
         new.chmod(0o755)  # the sandbox runs as another user
@@ -38,6 +38,7 @@ def lean_environment() -> str:
         shutil.copy(packages / "py.py", there)  # a part of pytest
         for name in (*PACKAGES, f"pytest-{pytest.__version__}.dist-info"):
             shutil.copytree(packages / name, there / name)
+        (there / "only_here.py").touch()  # a package that the development environment lacks
         (there / "lean.pth").write_text(NO_GARBAGE)
         with suppress(OSError):  # another process was faster
             new.rename(folder)

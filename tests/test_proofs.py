@@ -74,11 +74,11 @@ TYPED = "def clamp(value: int, low: int, high: int) -> int:\n    return value\n"
 def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("numbers"))
     below = "src/below.py"
-    project.commit(
-        "Begin", {"src/numbers_.py": BASE, "numbers_.py": BASE, "typed.py": TYPED, below: "X = 1\n"}
-    )
+    files = {"src/numbers_.py": BASE, "numbers_.py": BASE, "typed.py": TYPED, below: "X = 1\n"}
+    project.commit("Begin", files | {"needs.py": f"import only_here\n{BASE}"})
     typed = TYPED.replace("-> int", "-> str")
-    project.commit("Change", {"numbers_.py": HEAD, "typed.py": typed, below: "X = 0\n"})
+    files = {"numbers_.py": HEAD, "typed.py": typed, below: "X = 0\n"}
+    project.commit("Change", files | {"needs.py": f"import only_here\n{HEAD}"})
     return project
 
 
@@ -269,8 +269,9 @@ def test_what_is_compared_and_what_is_not(
     quick = program.replace("SECONDS = 2.0", "SECONDS = 0.5")  # of one call
     monkeypatch.setattr("reviewbot.proofs.search.probe", lambda name: {name: quick})
     names = ("lengths", "dice", "extend", "only", "is_any", "is_express", "mended", "broken", "nil")
-    found = compare(numbers, *(f"numbers_:{name}" for name in names))
+    found = compare(numbers, *(f"numbers_:{name}" for name in names), "needs:clamp")
 
+    assert found["clamp"].before
     words = {name: comparison.words for name, comparison in found.items()}
     assert words["lengths"].startswith("numbers_.lengths does the same in ")
     assert found["lengths"].count > 20

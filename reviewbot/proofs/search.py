@@ -15,7 +15,7 @@ from reviewbot.sandbox.job import Job
 PROGRAM = "reviewbot_search.py"
 EXAMPLES = 200
 MIN_RETURNS = 3  # calls that return something, so that a comparison says anything
-INSTALL = f"{install_hint('proofs')}, to search for arguments"
+INSTALL = f"{install_hint('proofs')}, or hypothesis for the project, to search for arguments"
 
 
 class Call(Struct, frozen=True, array_like=True):
@@ -121,13 +121,14 @@ async def _search(
     wanted = {"functions": functions, "calls": calls or {}, "contract": contract}
     spec = msgspec.json.encode(wanted | {"examples": EXAMPLES}).decode()
     found: dict[str, Calls] = {}
-    # Ours has hypothesis and CrossHair, the project's has what the project imports.
+    # Ours has CrossHair, the project's has what the project imports.
     for interpreter in ("{own_python}", "{python}"):
         job = Job(
             tree=tree,
             command=(interpreter, f"/reviewbot/{PROGRAM}"),
             executes=True,
             folder=folder,
+            environment={"REVIEWBOT_PACKAGES": "{own_packages}"},
             tool_files=probe(PROGRAM) | {"search.json": spec},
             report="search.json",
             seconds=90,
@@ -136,8 +137,8 @@ async def _search(
             again = json_of(await executor.execute(job), dict[str, Calls])
         except ValueError as error:
             again = {name: Calls(problem=str(error)) for name in (*functions, *(calls or {}))}
-        found |= {name: c for name, c in again.items() if c.calls or name not in found}
+        found = again | {name: calls for name, calls in found.items() if calls.calls}
         if not any(c.problem.startswith(("ModuleNotFound", "ImportError")) for c in found.values()):
             break
     missing = Calls(problem=INSTALL)
-    return {n: missing if "'hypothesis'" in c.problem else c for n, c in found.items()}
+    return {n: missing if "module named 'hypothesis" in c.problem else c for n, c in found.items()}
