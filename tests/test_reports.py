@@ -30,7 +30,7 @@ from reviewbot.errors import UsageError
 from reviewbot.git.change import Location
 from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Proof, Reproduction
-from reviewbot.reports import FORMATS, render
+from reviewbot.reports import FORMATS, render, words
 from reviewbot.reports.markdown import MAX_BYTES
 from reviewbot.reports.sarif import LEVELS, SECURITY
 from reviewbot.reports.text import COLORS, explanation
@@ -662,6 +662,14 @@ def test_other_files_of_one_defect_are_named(format_: str) -> None:
     shown = render(replace(REVIEWS["question"], findings=(both,)), format_)
     assert re.search(r"Also at \W?basket\.py:7\b", shown)
     assert "cart.py:4" not in shown.partition("Also at")[2].partition("\n")[0]
+
+
+def test_a_sentence_begins_with_a_capital_but_not_code() -> None:
+    texts = ("total is 0", "a total is 0", "the sum = 0", "total = 0", "limit is 0")
+    shown = [words.sentence(text, "def total(a):") for text in texts]
+    wanted = ["total is 0.", "A total is 0.", "The sum = 0.", "total = 0.", "Limit is 0."]
+    assert shown == wanted
+    assert words.sentence("taken = {1}") == "taken = {1}."
 
 
 def test_markdown_says_when_it_happens() -> None:

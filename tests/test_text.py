@@ -272,6 +272,7 @@ def test_a_line_for_a_terminal(text: str, shown: str) -> None:
         ("see https://evil.example.", "see `https://evil.example`."),
         ("[bait](https://evil.example)", "\\[bait\\](`https://evil.example`)"),
         *[("/debate fix", "`/debate` fix"), ("a/b and /etc/passwd", "a/b and /etc/passwd")],
+        ("('@a.') calls f('#1;') (see g('&#9;'))", "('`@a`.') calls `f('#1;')` (see `g('&#9;')`)"),
         ("<!-- x --> &lt;", "\\<!-- x --> \\&lt;"),
         *[("-1 is less than 2.5", "-1 is less than 2.5"), ("1. x", "1\\. x"), ("# x", "\\# x")],
         *[("x`code`@user", "x`code` `@user`"), ("> x", "\\> x"), ("::error::x", "\\::error::x")],

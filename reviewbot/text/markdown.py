@@ -23,6 +23,7 @@ SLASH_COMMAND = re.compile(r"^(?=/[A-Za-z])", re.MULTILINE)
 SPECIAL = re.compile(r"[\\`*\[\]<~$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
 BLOCK_START = re.compile(r"\A(?:(?=>|::|(?:[-+]+|=+|#{1,6})(?:\s|$))|(\d{1,9})(?=[.)](?:\s|$)))")
 LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9+-]{0,20}#?")
+OPENED_BY = {")": "(", "]": "[", "}": "{", ">": "<"}
 # GitHub makes a button of a suggestion, and pictures with links of the others.
 ACTIVE = frozenset({"suggestion", "mermaid", "geojson", "topojson", "stl", "math"})
 
@@ -66,10 +67,20 @@ def _prose(line: str, text: str) -> str:
             line = _joined(line, _escape(word) if line else BLOCK_START.sub(r"\1\\", _escape(word)))
             continue
         start = len(word) - len(word.lstrip("([{\"'<"))
-        end = len(word.rstrip(")]}>\"'.,;:!?"))
+        end = len(word)
+        while _ends_with_more(word[start:end]):
+            end -= 1
         line += _escape(word[:start])
         line = _joined(line, code(word[start:end])) + _escape(word[end:])
     return line
+
+
+def _ends_with_more(text: str) -> bool:
+    """Whether the last character belongs to the sentence, or closes what the text does not open."""
+    last = text[-1:]
+    if last in OPENED_BY:
+        return text.count(OPENED_BY[last]) < text.count(last)
+    return last in {*".,;:!?"} or (last in {*"'\""} and text.count(last) % 2 == 1)
 
 
 def _joined(line: str, more: str) -> str:

@@ -46,8 +46,7 @@ class TooSlow(BaseException):
 
 
 def main() -> None:
-    with open(Path(__file__).with_name("search.json"), encoding="utf-8") as file:
-        wanted = json.load(file)
+    wanted = json.loads(Path(__file__).with_name("search.json").read_text("utf-8"))
     tree = os.getcwd()
     sys.path[:0] = [folder for folder in (tree, os.path.join(tree, "src")) if os.path.isdir(folder)]
     sys.path.append(os.environ.get("REVIEWBOT_PACKAGES", ""))  # hypothesis, if it is not installed
