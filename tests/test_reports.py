@@ -30,11 +30,11 @@ from reviewbot.errors import UsageError
 from reviewbot.git.change import Location
 from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Proof, Reproduction
-from reviewbot.reports import FORMATS, render, words
+from reviewbot.reports import FORMATS, render
 from reviewbot.reports.markdown import MAX_BYTES
 from reviewbot.reports.sarif import LEVELS, SECURITY
 from reviewbot.reports.text import COLORS, explanation
-from reviewbot.reports.words import Style
+from reviewbot.reports.words import Style, sentence
 from reviewbot.severity import RANK
 from reviewbot.text.hidden import find_hidden
 from reviewbot.verdict.document import Coverage, Finding, PanelMember, Review
@@ -666,10 +666,10 @@ def test_other_files_of_one_defect_are_named(format_: str) -> None:
 
 def test_a_sentence_begins_with_a_capital_but_not_code() -> None:
     texts = ("total is 0", "a total is 0", "the sum = 0", "total = 0", "limit is 0")
-    shown = [words.sentence(text, "def total(a):") for text in texts]
+    shown = [sentence(text, "def total(a):") for text in texts]
     wanted = ["total is 0.", "A total is 0.", "The sum = 0.", "total = 0.", "Limit is 0."]
     assert shown == wanted
-    assert words.sentence("taken = {1}") == "taken = {1}."
+    assert sentence("taken = {1}") == "taken = {1}."
 
 
 def test_markdown_says_when_it_happens() -> None:
