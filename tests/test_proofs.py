@@ -75,10 +75,14 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("numbers"))
     below = "src/below.py"
     files = {"src/numbers_.py": BASE, "numbers_.py": BASE, "typed.py": TYPED, below: "X = 1\n"}
-    project.commit("Begin", files | {"needs.py": f"import only_here\n{BASE}"})
+    needs = {  # what the project installed: beside our packages, and with its own interpreter
+        "ours.py": "import only_here, sys\nif 'lean' in sys.prefix: raise ImportError\n",
+        "its.py": "import only_here, sys\nif 'lean' not in sys.prefix: raise ImportError\n",
+    }
+    project.commit("Begin", files | {name: text + BASE for name, text in needs.items()})
     typed = TYPED.replace("-> int", "-> str")
     files = {"numbers_.py": HEAD, "typed.py": typed, below: "X = 0\n"}
-    project.commit("Change", files | {"needs.py": f"import only_here\n{HEAD}"})
+    project.commit("Change", files | {name: text + HEAD for name, text in needs.items()})
     return project
 
 
@@ -269,9 +273,10 @@ def test_what_is_compared_and_what_is_not(
     quick = program.replace("SECONDS = 2.0", "SECONDS = 0.5")  # of one call
     monkeypatch.setattr("reviewbot.proofs.search.probe", lambda name: {name: quick})
     names = ("lengths", "dice", "extend", "only", "is_any", "is_express", "mended", "broken", "nil")
-    found = compare(numbers, *(f"numbers_:{name}" for name in names), "needs:clamp")
+    found = compare(numbers, *(f"numbers_:{name}" for name in names), "ours:clamp", "its:first")
 
     assert found["clamp"].before
+    assert found["first"].before
     words = {name: comparison.words for name, comparison in found.items()}
     assert words["lengths"].startswith("numbers_.lengths does the same in ")
     assert found["lengths"].count > 20

@@ -14,6 +14,7 @@ from reviewbot.sandbox.job import Job
 
 PROGRAM = "reviewbot_search.py"
 EXAMPLES = 200
+UNIMPORTABLE = ("ModuleNotFoundError", "ImportError", "SyntaxError")
 MIN_RETURNS = 3  # calls that return something, so that a comparison says anything
 INSTALL = f"{install_hint('proofs')}, or hypothesis for the project, to search for arguments"
 
@@ -121,7 +122,7 @@ async def _search(
     wanted = {"functions": functions, "calls": calls or {}, "contract": contract}
     spec = msgspec.json.encode(wanted | {"examples": EXAMPLES}).decode()
     found: dict[str, Calls] = {}
-    # Ours has CrossHair, the project's has what the project imports.
+    # Ours has CrossHair, the project's the versions of packages that it needs.
     for interpreter in ("{own_python}", "{python}"):
         job = Job(
             tree=tree,
@@ -138,7 +139,7 @@ async def _search(
         except ValueError as error:
             again = {name: Calls(problem=str(error)) for name in (*functions, *(calls or {}))}
         found = again | {name: calls for name, calls in found.items() if calls.calls}
-        if not any(c.problem.startswith(("ModuleNotFound", "ImportError")) for c in found.values()):
+        if not any(calls.problem.startswith(UNIMPORTABLE) for calls in found.values()):
             break
     missing = Calls(problem=INSTALL)
     return {n: missing if "module named 'hypothesis" in c.problem else c for n, c in found.items()}

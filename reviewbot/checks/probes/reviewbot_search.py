@@ -22,6 +22,7 @@ import importlib.util
 import inspect
 import json
 import os
+import shutil
 import signal
 import sys
 import traceback
@@ -49,7 +50,10 @@ def main() -> None:
     wanted = json.loads(Path(__file__).with_name("search.json").read_text("utf-8"))
     tree = os.getcwd()
     sys.path[:0] = [folder for folder in (tree, os.path.join(tree, "src")) if os.path.isdir(folder)]
-    sys.path.append(os.environ.get("REVIEWBOT_PACKAGES", ""))  # hypothesis, if it is not installed
+    # Behind what this interpreter has: hypothesis, and what the project installed.
+    python = Path(shutil.which("python3") or sys.executable)
+    installed = map(str, python.parent.parent.glob("lib/python3*/site-packages"))
+    sys.path += [os.environ.get("REVIEWBOT_PACKAGES", ""), *installed]
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     signal.signal(signal.SIGALRM, stop)
     found: dict[str, Any] = {}
