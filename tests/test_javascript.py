@@ -78,7 +78,8 @@ const message = `[vitest-pool]: Failed to start it: worker for test files ${file
 const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
 // What is checked with --typecheck is recorded in node_modules.
 const unwritten = { type: "Typecheck Error", stack: "", message: "error TS5033: Not written.\\n" };
-new Reporter().onFinished([], [error, unwritten, { message, stack: "" }]);
+const cause = { message: "jsdom needs Node.js 22" };
+new Reporter().onFinished([], [error, unwritten, { message, stack: "", cause }]);
 """
 # Gives a reporter of Mocha the events of a recorded report.
 EVENTS = """const { EventEmitter } = require("node:events");
@@ -169,7 +170,7 @@ FAILED = {
     "npm-test vitest vitest/vitest/broken.test.js:1": "vitest/vitest/broken.test.js cannot be"
     " loaded: Cannot find module './nowhere' imported from vitest/broken.test.js",
     "npm-test vitest vitest/x.test.js:1": "vitest/x.test.js fails: Unhandled error:"
-    " [vitest-pool]: Failed to start it: worker for test files x.test.js.",
+    " jsdom needs Node.js 22",
     "npm-test mocha mocha/cart.js:2": "total of two fails: AssertionError [ERR_ASSERTION]: 4 == 3",
     "npm-test mocha mocha/mocha/cart.js:1": 'with a hook "before all" hook for "never runs" fails:'
     " Error: no database",

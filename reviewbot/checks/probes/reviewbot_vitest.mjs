@@ -7,10 +7,11 @@ const UNWRITTEN = /^(?:error TS5033: .*(?:\n|$))+\s*$/;
 export default class {
   onTestRunEnd(_, errors = []) {
     const own = errors.filter(({ message }) => !UNWRITTEN.test(message));
-    const found = own.map(({ VITEST_TEST_PATH, type = "Unhandled error", stack, message = "" }) => ({
-      path: VITEST_TEST_PATH ?? message.match(/ worker for test files (\S+?)\.?$/)?.[1],
-      said: `${type}: ${stack || message}`,
-    }));
+    const found = own.map(({ type = "Unhandled error", ...error }) => {
+      const file = error.message?.match(/ worker for test files (\S+?)\.?$/)?.[1];
+      const { stack, message = "" } = (file && error.cause) || error; // why it did not start
+      return { path: error.VITEST_TEST_PATH ?? file, said: `${type}: ${stack || message}` };
+    });
     writeFileSync("/tmp/errors.json", JSON.stringify(found));
   }
 
