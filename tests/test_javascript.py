@@ -474,12 +474,31 @@ def test_which_packages_run_tests(scripts: dict[str, str], runs: bool) -> None:
 def test_that_tests_of_another_runner_did_not_run_is_said(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     (project.folder / "node_modules").mkdir()
-    project.commit("Begin", {"package.json": '{"scripts": {"test": "tap"}}'})
-    project.commit("Add", {"cart.js": CART})
-    (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)
-    assert gap.startswith(
-        "npm-test is incomplete: no script runs Jest, Vitest, Mocha, node --test or borp: run"
-    )
+    plain = {"scripts": {"test": "node -r ./cart.js test/all.js && true"}}  # asserts by itself
+    for number, manifest in enumerate(({"scripts": {"test": "tap"}}, plain)):
+        project.commit("Begin", {"package.json": json.dumps(manifest), "test/all.js": ""})
+        project.commit("Add", {"cart.js": f"{CART}// {number}\n"})
+        (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)
+        assert gap.startswith(
+            "npm-test is incomplete: no script runs Jest, Vitest, Mocha, node:test or borp: run"
+        )
+
+
+@needs_node
+def test_a_file_of_tests_that_node_runs_as_a_program(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    scripts = {"test": "npm run api", "api": "node --import ./names.mjs test/cart.test.mjs"}
+    files = {"cart.mjs": PACKAGE["cart.js"], "names.mjs": "export default 1;\n"}
+    files["test/cart.test.mjs"] = PACKAGE["test/cart.test.js"].replace("cart.js", "cart.mjs")
+    project.commit("Begin", {**files, "package.json": json.dumps({"scripts": scripts})})
+    files["names.mjs"] = "// Names.\n" + files["names.mjs"]
+    project.commit("Change", {**files, "cart.mjs": BROKEN["cart.js"]})
+    review = project.review()
+    (entry,) = (entry for entry in review.coverage if entry.path == "names.mjs")
+    assert entry.next_step.startswith("no linter reads such files")  # it has no line to be tested
+    (found,) = (f for f in review.findings if f.result and str(f.location) == "cart.mjs:1")
+    assert found.title == "of two and 1 more fail: AssertionError [ERR_ASSERTION]: 4 == 3"
+    assert not [gap for gap in review.gaps if "npm-test" in gap]
 
 
 @needs_node

@@ -27,6 +27,9 @@ const NODE_TEST = " --enable-source-maps --test"
 // Where no options stand any more, or at the end.
 const NO_OPTIONS =
   /(?<=\b(?:jest|test|vitest|mocha|borp)\b.*?)( (?:--|(?:\||\d?>\S*)(?=[^"']*$)) .*)?$/;
+// A file of tests that is run as a program: the runner of Node.js may be told so.
+const NODE_FILE =
+  /(?<=\bnode)(?= (?:-\S+ (?:[^\s-]\S* )?)*(?!-)[\w./-]*\btests?\b[\w./-]*\.[cm]?[jt]s *(?:&|$))/g;
 const NODE_REPORTERS = / --test-reporter(?:-destination)?[= ]\S+/g;
 // What is before a command that runs other scripts, and their names.
 const RUNS_SCRIPTS = /^((?:[^\s"']\S* )*?)(?:npm-run-all2?|run-[sp]|concurrently) (.+)$/;
@@ -105,14 +108,15 @@ if (!file && !existsSync("package.json")) { // the package is new
   process.exit();
 }
 const { scripts = {} } = readManifest(".");
-const script = Object.keys(scripts)
+const findScript = () => Object.keys(scripts)
   .sort((a, b) => (b === "test") - (a === "test"))
   .find((each) => /^(?:test|unit)/.test(each) && stepsOf(each).some(runnerOf));
-if (!file && !script) {
-  console.error("Error: no script runs Jest, Vitest, Mocha, node --test or borp: run the tests as a"
-    + " check of your own, see docs/checks.md, and set off: true for npm-test");
-  process.exit(1);
+const known = findScript();
+if (!known) {
+  for (const name in scripts) scripts[name] = scripts[name].replace(NODE_FILE, " --test");
 }
+const script = known ?? findScript();
+if (!file && !script) endWithoutRunner();
 const steps = stepsOf(script);
 const command = steps.find(runnerOf) ?? "node --test";
 if (file === "--lookup") {
@@ -130,6 +134,14 @@ const last = steps.findLastIndex(runnerOf);
 for (const step of new Set(file ? [command] : steps.slice(0, last + 1))) {
   if (runnerOf(step)) runTests(step);
   else if (BUILDS.test(step) || building.has(step)) run(step);
+}
+if (!file && !known && !outcomes.size) endWithoutRunner();
+
+function endWithoutRunner() {
+  writeFileSync("/out/npm.json", "");
+  console.error("Error: no script runs Jest, Vitest, Mocha, node:test or borp: run the tests as a"
+    + " check of your own, see docs/checks.md, and set off: true for npm-test");
+  process.exit(1);
 }
 
 /** Run a command of tests, or those in `file`, and write what came of all so far. */
