@@ -121,6 +121,7 @@ def test_code_becomes_simpler_and_does_the_same(lists: Project) -> None:
 
 def test_words_are_no_code() -> None:
     assert size_of({"a.py": b'"""A."""\ndef f():\n    """F."""\n    return 1\n'}) == (0, 2)
+    assert size_of({"a.py": b'WORD = "\\w"\n'}) == (0, 1)  # of which Python warns
 
 
 OTHERS = """def f(x: int) -> int:

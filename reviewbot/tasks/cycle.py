@@ -178,14 +178,12 @@ async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials:
         return trial
     words = f"{trial.candidate.explanation} {candidate.explanation}".strip()
     candidate = replace(candidate, files={**now, **candidate.files}, explanation=words)
-    shorter = _diff(files, candidate.files)
-    if shorter.count("\n") >= diff.count("\n"):
+    if _diff(files, candidate.files).count("\n") >= diff.count("\n"):
         return trial
     better = await trials.try_out(candidate, task)
     if better.outcome != trial.outcome:
         return trial
-    against = await _objections(task, files, better, MAX_ATTEMPTS + 1, trials)
-    return trial if against else better
+    return trial if await _objections(task, files, better, MAX_ATTEMPTS + 1, trials) else better
 
 
 def _candidate(author: str, draft: Draft, files: Mapping[str, bytes], task: Task) -> Candidate:

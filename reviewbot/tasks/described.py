@@ -245,8 +245,7 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
     if languages and PYTHON.name not in languages:
         raise UsageError("a step is built in Python, and there is no Python here", hint=INSTEAD)
     _, files = await _files(specification, trials)
-    names = names_of(existing)
-    given = {"specification": text, "names": names, "files": files, "most": MAX_STEPS}
+    given = {"specification": text, "names": names_of(existing), "files": files, "most": MAX_STEPS}
     prompt = prompts.render("increments", **given)
     panel = trials.panel
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)

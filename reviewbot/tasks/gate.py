@@ -9,6 +9,7 @@ import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import accumulate
 
@@ -177,29 +178,30 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
     if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
         yield f"is a test: {ONLY_ADD}, as new files"
     elif is_test(path) and language_of(path) == "python":
-        try:
-            trees = [ast.parse(text) for text in texts]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        old_tree, new_tree = map(parse, texts)
+        if not old_tree or not new_tree:
             yield f"is a test that cannot be read: {ONLY_ADD}"
             return
-        if _assertions(trees[1]) < _assertions(trees[0]):
+        if _assertions(new_tree) < _assertions(old_tree):
             yield f"loses an assertion or a test: {ONLY_ADD}"
-        words = [_words(_names(path, text), tree) for text, tree in zip(texts, trees, strict=True)]
-        for word in sorted(tables.SKIP_NAMES & (words[1] - words[0]).keys())[:1]:
+        words = _words(_names(path, after), new_tree) - _words(_names(path, before), old_tree)
+        for word in sorted(tables.SKIP_NAMES & words.keys())[:1]:
             yield f"adds {word}, which keeps tests from running or failing"
     elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
         yield f"changes its tests: {ONLY_ADD}"
 
 
+def parse(text: str | bytes) -> ast.Module | None:
+    """The syntax tree of Python code; None if it has none."""
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+    return None
+
+
 def _syntax_errors(path: str, text: str) -> int:
     if language_of(path) == "python" and path.endswith((".py", ".pyi", ".pyw")):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return 1
-        return 0
+        return 0 if parse(text) else 1
     if len(text) > MAX_PARSED or any(len(line) > MAX_LINE for line in text.split("\n")):
         return 0
     return sum(1 for _ in find_syntax_errors(path, text)) if grammar_of(path) else 0

@@ -17,12 +17,14 @@ from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.proofs.search import compare_behaviour
 from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
+from reviewbot.tasks.gate import parse
 from reviewbot.tasks.task import Judge, Judgement, Kind, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.text.secrets import shown
 
 MAX_MUTANTS, MAX_TEST_FILES, MAX_FUNCTIONS = 10, 3, 20
+NO_CODE = ast.Module([], [])  # stands for a file that cannot be parsed
 BRANCHES = (
     *(ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension),
     *(ast.BoolOp, ast.match_case, ast.Assert),
@@ -272,7 +274,7 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
 
 def size_of(files: Mapping[str, bytes]) -> tuple[int, int]:
     """How many branches and how many statements there are."""
-    nodes = [node for content in files.values() for node in ast.walk(_parse(content))]
+    nodes = [node for content in files.values() for node in ast.walk(parse(content) or NO_CODE)]
     branches = sum(isinstance(node, BRANCHES) for node in nodes)
     texts = [n for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)]
     return branches, sum(isinstance(node, ast.stmt) for node in nodes) - len(texts)
@@ -282,7 +284,7 @@ def mutants_of(text: str, lines: Collection[int]) -> Iterator[Mutant]:
     """Defects on these lines, at most one for each node of the syntax tree."""
     raw = text.encode()
     starts = [0, *accumulate(map(len, raw.splitlines(keepends=True)))]
-    for node in _executed(_parse(text)):
+    for node in _executed(parse(text) or NO_CODE):
         old, new = _change(node)
         if old is None or new is None or getattr(node, "lineno", 0) not in lines:
             continue
@@ -344,12 +346,7 @@ def _untested(step: Step) -> Iterator[str]:
 
 def _public_names(content: bytes) -> dict[str, ast.stmt]:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    found = {node.name: node for node in _parse(content).body if isinstance(node, kinds)}
+    found = {
+        node.name: node for node in (parse(content) or NO_CODE).body if isinstance(node, kinds)
+    }
     return {name: node for name, node in found.items() if not name.startswith("_")}
-
-
-def _parse(content: str | bytes) -> ast.Module:
-    try:
-        return ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError):
-        return ast.Module([], [])

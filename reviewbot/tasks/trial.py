@@ -192,8 +192,7 @@ def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:
         if more:
             said = f"{result.check} reports {result.message} ({result.location or result.name})."
             yield f"{said}\n{shown(result.output)}".rstrip()
-    ended = _ended(after)
-    for check in sorted(_ended(before) - ended):
+    for check in sorted(_ended(before) - _ended(after)):
         yield f"{check} does not come to its end any more."
 
 
