@@ -48,10 +48,9 @@ async def show() -> None:
 @common
 async def check(file: Path | None) -> None:
     """Check a configuration file, by default that of the work tree."""
-    files = [file] if file else await _files()
     layers = [
         read_layer(str(f), "repository" if f.name in CONFIG_FILES else "user", f.read_bytes())
-        for f in files
+        for f in ([file] if file else await _files())
     ]
     loaded = load_settings([*read_layers(os.environ), *layers])
     for notice in loaded.notices:

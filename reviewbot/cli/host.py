@@ -11,8 +11,6 @@ from math import inf
 from pathlib import Path
 
 import click
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.cli.terminal import is_given, say
@@ -35,16 +33,6 @@ LONG = 5  # seconds
 CLEAR = "\r\x1b[K"
 
 
-class Options(Struct, frozen=True):
-    """Options of commands that ask models, apart from those of FLAGS; few commands have all."""
-
-    model: tuple[str, ...] = ()
-    fresh: bool = False
-    config: Path | None = None
-    env_file: Path | None = None
-    state: Path | None = None
-
-
 @asynccontextmanager
 async def open_host(
     emit: Emit | None = None, *, is_patch: bool = False
@@ -53,23 +41,22 @@ async def open_host(
 
     Without `emit`, progress is shown.
     """
-    given = click.get_current_context().params
-    options = msgspec.convert(given, Options)
-    panelists = read_roles(options.model, "--model")
+    given = click.get_current_context().params  # few commands have all of these
+    panelists = read_roles(given.get("model", ()), "--model")
     flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
     layers = [flag_layer(flags)]
-    if file := options.config:  # stands above the repository's own
+    if file := given.get("config"):  # stands above the repository's own
         layers.insert(0, read_layer(str(file), "flags", file.read_bytes()))
     async with nullcontext(emit) if emit else show_progress() as watch:
         with open_repository() as repository:
             own = (given.get(name) for name in ("state", "output", "record", "replay"))
             repository.own_files = tuple(filter(None, own))
-            variables = await read_variables(repository, options.env_file)
+            variables = await read_variables(repository, given.get("env_file"))
             reviewed = None if is_patch else repository
-            state = await find_state(reviewed, variables, options.state)
+            state = await find_state(reviewed, variables, given.get("state"))
             host = make_host(reviewed, state, variables, *layers)
-            host = replace(host, panelists=panelists, fresh=options.fresh, emit=watch)
-            yield host, repository, state
+            fresh = given.get("fresh", False)
+            yield replace(host, panelists=panelists, fresh=fresh, emit=watch), repository, state
 
 
 def make_host(

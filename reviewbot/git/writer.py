@@ -517,8 +517,7 @@ class WorkTree(Struct, frozen=True):
         elif not self._put_back(out, file):  # it was saved a moment before the rename
             return f"{path} was saved meanwhile: another version is {out.name} beside it"
         self._put_back(old, file)
-        is_back = self._id(file) == change.before
-        return "" if is_back else f"{path} was changed meanwhile and stays"
+        return "" if self._id(file) == change.before else f"{path} was changed meanwhile and stays"
 
     def _put_back(self, source: Path, file: Path) -> bool:
         """Give a file, if there is one, its name, unless another has it."""

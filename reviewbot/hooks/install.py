@@ -112,8 +112,7 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[H
 async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list[HookFile]:
     for hook in await find_hooks(directory, variables):
         if hook.is_installed:
-            known = (write_script(hook.name, python) for python in (sys.executable, ""))
-            if hook.content in known:
+            if hook.content in (write_script(hook.name, python) for python in (sys.executable, "")):
                 hook.path.unlink()
             else:
                 _set_aside(hook.path)

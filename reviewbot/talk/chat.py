@@ -60,8 +60,7 @@ class Chat:
     def check(self, name: str) -> str:
         """The same name. Raises UsageError for one that nobody has."""
         if name not in self.members:
-            hint = f"there is {', '.join(self.members)}"
-            raise UsageError(f"nobody is called {name}", hint=hint)
+            raise UsageError(f"nobody is called {name}", hint=f"there is {', '.join(self.members)}")
         return name
 
     async def say(self, message: str, *names: str) -> dict[str, str]:

@@ -42,8 +42,7 @@ async def fix_findings(
             reason = "No fix of a linter proved itself, and no language model is configured."
             results.append(failed(task, [reason]))
             continue
-        brief = brief_about(group[0].location, briefs)
-        result = await work(task, replace(trials, brief=brief))
+        result = await work(task, replace(trials, brief=brief_about(group[0].location, briefs)))
         results.append(result)
         if result.outcome == "fixed":
             trials = await after(trials, result)
