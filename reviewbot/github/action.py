@@ -124,7 +124,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     room = markdown.MAX_BYTES - len(line) - len(AUDIT)
     page = markdown.Page(run_url=job.run_url, has_commands=False)
     body = f"{AUDIT}\n{line}\n{markdown.audit(review, last.memory, page, room)}"
-    if job.is_on("dry_run"):
+    if job.dry_run:
         return code
     try:
         where = ("PATCH", f"/issues/{number}") if number else ("POST", "/issues")
@@ -146,7 +146,7 @@ def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
     target = Target(kind="revision", revision="..".join(commits))
     review, settings = review_target(job, target, commits)
     code = steps.keep(job, runner, review, settings)
-    if not job.is_on("dry_run"):
+    if not job.dry_run:
         perform(client, 0, steps.make_check_run(review, settings.review.fail_on, has_panel=False))
     return code
 

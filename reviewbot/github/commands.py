@@ -29,7 +29,7 @@ from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import LATER, CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
-from reviewbot.github.documents import documents_of
+from reviewbot.github.documents import find_debated
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
@@ -234,7 +234,7 @@ def dismiss(
 
 def _explain(client: Client, state: State, known: Remembered) -> str:
     """From the document of a review, or if it is gone, from what the summary keeps."""
-    if found := documents_of(client, state)(known):
+    if found := find_debated(client, state, known):
         return markdown.explanation(found)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
@@ -288,9 +288,10 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
 
 def _cases(run: Run, known: Sequence[Remembered]) -> list[Case]:
     """What was said about findings, where their lines are now."""
-    find, cases = documents_of(run.client, run.facts.state), list[Case]()
+    cases = list[Case]()
     for each in known:
-        found, place = find(each), Location(each.path, each.line, each.line)
+        found = find_debated(run.client, run.facts.state, each)
+        place = Location(each.path, each.line, each.line)
         unknown = dict.fromkeys(("by", "trigger", "consequence", "refuted_if"), "")
         fields = {**asdict(each), **unknown, "location": place, "quote": each.text}
         claims = (found.claims if found else ()) or (convert(fields, Claim),)
@@ -317,7 +318,7 @@ def _consult(run: Run, change: Change, questions: MakeQuestions) -> Consultation
 
 
 def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
-    if job.is_on("dry_run"):
+    if job.dry_run:
         raise UsageError("A dry run opens no pull request.")
     if issue.get("state") != "open":
         raise UsageError("The issue is closed", hint="reopen it, then give the command again")

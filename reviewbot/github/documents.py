@@ -3,9 +3,8 @@
 import io
 import zipfile
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 
 import requests
 from urllib3.exceptions import HTTPError
@@ -17,18 +16,6 @@ from reviewbot.verdict.document import Finding, Remembered, Review
 
 ARTIFACT = "reviewbot-review"
 MAX_ARTIFACT = 50_000_000  # bytes
-
-
-def documents_of(client: Client, state: State) -> Callable[[Remembered], Finding | None]:
-    """What was said about a finding, from the review that debated it; None if that is gone."""
-    read = cache(partial(read_artifact, client))
-
-    def find(known: Remembered) -> Finding | None:
-        review = read(state.runs.get(known.id, 0))
-        found = review.findings if review else ()
-        return next((finding for finding in found if finding.key == known.key), None)
-
-    return find
 
 
 def read_artifact(client: Client, run_id: int) -> Review | None:
@@ -49,3 +36,13 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
             info = archive.getinfo("review.json")
             return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
     return None
+
+
+_read_once = cache(read_artifact)
+
+
+def find_debated(client: Client, state: State, known: Remembered) -> Finding | None:
+    """A finding as the review has it that debated it; None if that is gone."""
+    review = _read_once(client, state.runs.get(known.id, 0))
+    found = review.findings if review else ()
+    return next((finding for finding in found if finding.key == known.key), None)

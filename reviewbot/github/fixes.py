@@ -24,7 +24,7 @@ from reviewbot.github import steps
 from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError, as_described
 from reviewbot.github.command import Command
-from reviewbot.github.documents import documents_of
+from reviewbot.github.documents import find_debated
 from reviewbot.github.pulls import Fix, State, read_snapshot
 from reviewbot.github.steps import Answer, Run
 from reviewbot.reports import markdown
@@ -71,9 +71,10 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
         return Answer(words="\n".join(listed), update=add, reviews_again=True)
     if unknown := sorted({*ids} - {*memory.numbers.values()} if run.facts.state.head else ()):
         raise UsageError(f"There is no finding {unknown[0]} here.")
-    find = documents_of(run.client, run.facts.state)
     wanted = [f for f in memory.findings if not f.dismissed and (not ids or f.id in ids)]
-    earlier = {f.key: whole for f in wanted if (whole := find(f))}
+    earlier = {
+        f.key: kept for f in wanted if (kept := find_debated(run.client, run.facts.state, f))
+    }
     if not all(f.check or f.key in earlier for f in wanted):
         memory = replace(memory, parts={})  # then the panel says it again
     review, results = asyncio.run(draft_fixes(change, steps.host_of(run, memory), ids, earlier))
@@ -103,7 +104,7 @@ def review_and_fix(run: Run, change: Change) -> int:
     if gone:
         runner.say(f"Nothing is fixed: the fix of {gone[-1]} was taken back.", "notice")
         fixed = []
-    if mode == "suggest" or run.job.is_on("dry_run") or not (fixed or back):
+    if mode == "suggest" or run.job.dry_run or not (fixed or back):
         return exit_code
     try:
         steps.check_open(read_snapshot(run.client, pull.number), review.head_commit)
@@ -290,7 +291,7 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
     """Raises UsageError if nothing may be written to the branch, or to a new one beside it."""
     snapshot, branch = run.snapshot, run.snapshot.pull.head_ref
     path, reason = quote(branch, safe=""), ""
-    if run.job.is_on("dry_run"):
+    if run.job.dry_run:
         reason = "this is a dry run"
     elif snapshot.is_fork:
         reason = "the branch is in a fork"

@@ -120,6 +120,8 @@ class Job(Struct, frozen=True, kw_only=True):
     inputs: Mapping[str, str]
     mode: Mode
     autofix: Autofix
+    allow_approve: bool = False
+    dry_run: bool = False
     repository: str
     api_url: str
     server_url: str
@@ -139,9 +141,6 @@ class Job(Struct, frozen=True, kw_only=True):
         settings = load_settings(self.layers()).settings
         named = {provider.key_variable for provider in settings.providers.values()}
         return any(name in named or KEY.search(name) for name in self.variables)
-
-    def is_on(self, name: str) -> bool:
-        return bool(_choice(self.inputs, name, ("false", "true")) == "true")
 
     def layers(self) -> list[Layer]:
         """Settings of the environment, the file and the inputs. Raises ReviewbotError."""
@@ -169,8 +168,6 @@ def read_job(variables: Mapping[str, str]) -> Job:
     except OSError as error:
         raise UsageError(f"GITHUB_EVENT_PATH cannot be read: {error}") from error
     given = {name: variables.get(f"INPUT_{name.upper()}", "").strip() for name in INPUTS}
-    for name in ("allow_approve", "dry_run"):  # before anything is paid for
-        _choice(given, name, ("false", "true"))
     app = variables.get("GITHUB_APP_ID", ""), variables.get("GITHUB_APP_PRIVATE_KEY", "")
     repository = variables.get("GITHUB_REPOSITORY", "")
     server = variables.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
@@ -180,6 +177,8 @@ def read_job(variables: Mapping[str, str]) -> Job:
         inputs=given,
         mode=_choice(given, "mode", get_args(Mode)),
         autofix=_choice(given, "autofix", get_args(Autofix)),
+        allow_approve=_choice(given, "allow_approve", ("false", "true")) == "true",
+        dry_run=_choice(given, "dry_run", ("false", "true")) == "true",
         repository=repository,
         api_url=variables.get("GITHUB_API_URL", "https://api.github.com"),
         server_url=server,

@@ -95,8 +95,7 @@ def load_change(repository: Repository, revision: str) -> Change:
 
 
 def settings_at(job: Job, repository: Repository, commit: str) -> Settings:
-    tree = load_change(repository, f"{commit}..{commit}").base_tree
-    files = asyncio.run(repository.read_files(tree, CONFIG_FILES))
+    files = asyncio.run(repository.read_files(commit, CONFIG_FILES))
     return load_settings([*job.layers(), *repository_layers(files)]).settings
 
 
@@ -144,7 +143,7 @@ def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
         may_execute=may_execute(run.facts),
         author_journal=journal if run.job.mode == "debate" else None,
         focus=focus,
-        may_approve=run.job.is_on("allow_approve") and not is_others,
+        may_approve=run.job.allow_approve and not is_others,
     )
 
 
@@ -157,7 +156,7 @@ def finish(
     """
     code = keep(run.job, run.runner, review, run.settings)
     try:
-        if run.job.is_on("dry_run"):
+        if run.job.dry_run:
             unposted = "A dry run: nothing is posted."
         elif posted := publish(run, review, change, suggestions or {}):
             return code, markdown.review_body(posted)
