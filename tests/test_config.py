@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.config.dismissals import find_ignores, find_incomplete, ignored
-from reviewbot.config.document import read_toml
 from reviewbot.config.load import (
     LayerKind,
     Loaded,
@@ -20,6 +19,7 @@ from reviewbot.config.load import (
     flag_layer,
     load_settings,
     read_layer,
+    read_toml,
 )
 from reviewbot.config.yaml import MAX_BYTES, read_yaml
 from reviewbot.errors import ConfigError

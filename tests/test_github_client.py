@@ -23,9 +23,9 @@ from msgspec import Struct, convert, to_builtins
 from reviewbot.errors import UsageError
 from reviewbot.github import client as module
 from reviewbot.github.client import Client, GitHubError
-from reviewbot.github.documents import read_artifact
 from reviewbot.github.job import Event, read_event
 from reviewbot.github.pulls import Author, may_write, read_comments, read_snapshot
+from reviewbot.github.steps import read_artifact
 from reviewbot.text.hidden import find_hidden
 from tests.fake_github import GitHub, Pull, Repository, faults
 

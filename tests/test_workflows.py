@@ -21,9 +21,8 @@ from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.init import ACTION, WORKFLOWS
 from reviewbot.github.command import FORMS
 from reviewbot.github.commands import ORDERED
-from reviewbot.github.documents import ARTIFACT
 from reviewbot.github.job import INPUTS
-from reviewbot.github.steps import WORKFLOW
+from reviewbot.github.steps import ARTIFACT, WORKFLOW
 from reviewbot.llm.providers import VENDORS
 from tests.actions_runner import JobRun, Runner, WorkflowRun, stub_uv
 from tests.actions_runner.workflow import read_yaml

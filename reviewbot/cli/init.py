@@ -7,7 +7,7 @@ import click
 from reviewbot.cli.hook import print_hooks
 from reviewbot.cli.host import open_repository
 from reviewbot.cli.terminal import common, say
-from reviewbot.config.document import read_toml
+from reviewbot.config.load import read_toml
 from reviewbot.errors import UsageError
 from reviewbot.hooks.install import install_hooks
 from reviewbot.journal import write_file

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from reviewbot.config.document import Document, Key
+from reviewbot.config.load import Document, Key
 from reviewbot.errors import ConfigError
 
 MAX_BYTES = 64 * 1024

@@ -29,7 +29,6 @@ from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import LATER, CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
-from reviewbot.github.documents import find_debated
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
@@ -234,7 +233,7 @@ def dismiss(
 
 def _explain(client: Client, state: State, known: Remembered) -> str:
     """From the document of a review, or if it is gone, from what the summary keeps."""
-    if found := find_debated(client, state, known):
+    if found := steps.find_debated(client, state, known):
         return markdown.explanation(found)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
@@ -290,7 +289,7 @@ def _cases(run: Run, known: Sequence[Remembered]) -> list[Case]:
     """What was said about findings, where their lines are now."""
     cases = list[Case]()
     for each in known:
-        found = find_debated(run.client, run.facts.state, each)
+        found = steps.find_debated(run.client, run.facts.state, each)
         place = Location(each.path, each.line, each.line)
         unknown = dict.fromkeys(("by", "trigger", "consequence", "refuted_if"), "")
         fields = {**asdict(each), **unknown, "location": place, "quote": each.text}

@@ -24,7 +24,6 @@ from reviewbot.github import steps
 from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError, as_described
 from reviewbot.github.command import Command
-from reviewbot.github.documents import find_debated
 from reviewbot.github.pulls import Fix, State, read_snapshot
 from reviewbot.github.steps import Answer, Run
 from reviewbot.reports import markdown
@@ -73,7 +72,7 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
         raise UsageError(f"There is no finding {unknown[0]} here.")
     wanted = [f for f in memory.findings if not f.dismissed and (not ids or f.id in ids)]
     earlier = {
-        f.key: kept for f in wanted if (kept := find_debated(run.client, run.facts.state, f))
+        f.key: kept for f in wanted if (kept := steps.find_debated(run.client, run.facts.state, f))
     }
     if not all(f.check or f.key in earlier for f in wanted):
         memory = replace(memory, parts={})  # then the panel says it again

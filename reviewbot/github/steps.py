@@ -1,14 +1,21 @@
 """Review a pull request, and leave under it what should stand there, however it goes."""
 
 import asyncio
+import io
 import re
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
 import msgspec
+import requests
 from msgspec import Struct
 from msgspec.structs import replace
+from urllib3.exceptions import HTTPError
 
 from reviewbot.config.load import load_settings
 from reviewbot.config.settings import Settings
@@ -27,14 +34,17 @@ from reviewbot.journal import Journal, key_of, write_file
 from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
 from reviewbot.severity import Threshold
+from reviewbot.state import read_review
 from reviewbot.text.markdown import inline
 from reviewbot.text.plain import plain
-from reviewbot.verdict.document import Finding, Memory, Review, Verdict
+from reviewbot.verdict.document import Finding, Memory, Remembered, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
 LONG = 5  # seconds
 DEPTH = 60  # commits of a pull request that are fetched, for their messages
 REVIEW_FILE = "review.json"
+ARTIFACT = "reviewbot-review"
+MAX_ARTIFACT = 50_000_000  # bytes
 WORKFLOW = "reviewbot-review.yml"
 NOT_EXECUTED = "this job executes nothing of forks, of Dependabot, or of who may not write here"
 NOT_REVIEWED = "**reviewbot** has not reviewed this pull request yet."
@@ -198,6 +208,36 @@ def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
     )
     runner.summarise(markdown.summary(review, page))
     return int(review.reaches(settings.review.fail_on))
+
+
+def read_artifact(client: Client, run_id: int) -> Review | None:
+    """The review of a run of the workflow; None if it cannot be had."""
+    if not run_id:
+        return None
+    with suppress(GitHubError, HTTPError, zipfile.BadZipFile, zlib.error, OSError), as_described():
+        path = f"/actions/runs/{run_id}/artifacts"
+        found = client.read(path, "find the review of a run", name=ARTIFACT, per_page="1")
+        artifact = next(iter(found.get("artifacts") or []), None)
+        if not artifact or artifact.get("expired"):
+            return None
+        url = client.location(f"/actions/artifacts/{artifact['id']}/zip", "download a review")
+        # It lies on another host, which must not see the token.
+        with requests.get(url, timeout=30, stream=True) as response:
+            content = response.raw.read(MAX_ARTIFACT, decode_content=True)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            info = archive.getinfo(REVIEW_FILE)
+            return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
+    return None
+
+
+_read_once = cache(read_artifact)
+
+
+def find_debated(client: Client, state: State, known: Remembered) -> Finding | None:
+    """A finding as the review has it that debated it; None if that is gone."""
+    review = _read_once(client, state.runs.get(known.id, 0))
+    found = review.findings if review else ()
+    return next((finding for finding in found if finding.key == known.key), None)
 
 
 def publish(run: Run, review: Review, change: Change, offers: Mapping[str, str]) -> Review | None:
