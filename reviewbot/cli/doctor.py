@@ -3,7 +3,6 @@ import sys
 import textwrap
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -136,7 +135,7 @@ async def command() -> int:
             shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
             wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
             lines.append(f"  {shown} " + "\n    ".join(wrapped))
-    every = sorted(chain(*groups.values()), key=lambda row: [*COLORS].index(row[0]))
+    every = sorted([*machine, *project, *models], key=lambda row: [*COLORS].index(row[0]))
     next_step = next((step for _, _, step in every if step), "reviewbot review")
     deliver("\n".join([*lines[1:], "", f"Next: {plain(next_step)}"]))
     return ReviewbotError.exit_code if every[0][0] == "✗" else 0

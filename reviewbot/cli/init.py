@@ -1,5 +1,4 @@
 import os
-from itertools import chain
 from pathlib import Path
 
 import click
@@ -43,7 +42,7 @@ async def command(hooks: bool, workflow: tuple[str, ...]) -> None:
     folder = root / ".github/workflows"
     if workflow and folder.resolve() != folder:
         raise UsageError(f"{folder} is a link to elsewhere", hint="remove the link")
-    for file in chain.from_iterable(WORKFLOWS[name] for name in dict.fromkeys(workflow)):
+    for file in [file for name in dict.fromkeys(workflow) for file in WORKFLOWS[name]]:
         text = Path(__file__).parents[1].joinpath("workflows", file).read_text(encoding="utf-8")
         _write(folder / file, text.replace("uses: REVIEWBOT", f"uses: {ACTION}").encode())
     if workflow:
