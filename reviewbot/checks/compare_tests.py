@@ -56,10 +56,12 @@ PART = re.compile(r"(::[^\[/]*)[\[/].*", re.DOTALL)
 
 # Tests that fail for one reason: what is said of them, where, and how they fail.
 Group = tuple[ResultKind, ResultState, Location | None, str]
+# By check and test, where the change is without which the test passes.
+Causes = Mapping[tuple[str, str], Location]
 
 
 def compare_tests(
-    base: CheckRun, head: CheckRun, change: Change, project: Project
+    base: CheckRun, head: CheckRun, change: Change, project: Project, causes: Causes
 ) -> tuple[list[CheckResult], CheckRun]:
     """The results of a suite, and its run at head: incomplete if a package is missing here."""
     before = base.report.outcomes
@@ -87,7 +89,8 @@ def compare_tests(
             continue
         group: Group
         if earlier == "passed":
-            place = locate(test, change, counts, head.report.executed)
+            cause_at = causes.get((head.check, test.id))
+            place = cause_at or locate(test, change, counts, head.report.executed)
             # What one changed line breaks is one result, however the tests fail. Elsewhere those
             # are that fail alike, whatever values they compare. What a parser stumbles over has a
             # cause of its own.
@@ -95,7 +98,7 @@ def compare_tests(
             alike = "" if is_one else re.sub(r"[^A-Za-z].*", "", test.message)
             group = "broken_test", "new", place, alike
             raised = next((f for f in test.frames[-1:] if classify(f.path) == "source"), None)
-            cause = "import" if _is_file(test) else str(raised or "")
+            cause = "" if cause_at else "import" if _is_file(test) else str(raised or "")
         else:
             is_new = earlier is None and base.outcome == "ended" and test.message not in known
             alike = "" if test.location else _function_of(test)
@@ -104,7 +107,13 @@ def compare_tests(
         if cause and test.message and not test.message.startswith(ASSERTS):
             group = said.setdefault((cause, group[1], test.message), group)
         groups.setdefault(group, {}).setdefault(test.id, test)
-    results = [_result(head.check, group, list(tests.values())) for group, tests in groups.items()]
+    results = [
+        replace(
+            _result(head.check, group, list(tests.values())),
+            passes_without=all((head.check, id) in causes for id in tests),
+        )
+        for group, tests in groups.items()
+    ]
     if lost := silenced_tests(base, head, change, project):
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")

@@ -191,6 +191,8 @@ def why(finding: Finding) -> str:
     if result:
         rule = f" {result.name}" if result.kind == "diagnostic" else ""
         reason += f" ({result.check}{rule})"
+        if result.passes_without:
+            reason += f". {'They pass' if result.tests[1:] else 'It passes'} without this edit"
     # Of what was executed, nobody else was asked.
     is_held = bool(finding.support) and finding.status != "proven"
     support = f" {finding.support} find it real." if is_held else ""
