@@ -25,7 +25,7 @@ from reviewbot.text.files import classify
 
 UNSTATED = "The change adds no line of a test, of documentation or of a comment."
 MAX_CASES = 5
-MAX_KNOWN = 10  # found by a test or a check, in one question
+MAX_KNOWN = 10  # not to be judged in one question: what is certain, and its own claims
 MAX_LENGTH = 20_000  # characters, about 6,000 tokens
 Item = TypeVar("Item", bound=Judgement | IntentAnswer | TestAnswer)
 
@@ -99,12 +99,11 @@ async def cross_examine(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) 
             own = plan.briefs_of(name, briefs)
             shown = [case for case in cases if plan.is_shown(case.location, name, own)]
             here = [case for case in shown if is_asked(case, name, number, plan)]
-            known = [case for case in shown if case.is_proven or case.result][:MAX_KNOWN]
-            asked += questions_about(here, name, phase, "cross_examination", own, known)
+            known = [c for c in shown if c not in here and (c.result or c.tested != "refuted")]
+            asked += questions_about(here, name, phase, "cross_examination", own, known[:MAX_KNOWN])
         given = await _ask(asked, panel)
         for place, case in enumerate(cases):
-            about = [pair for pair in given if pair[1].case == case.id]
-            said = [_position(*pair, number, case.positions) for pair in about]
+            said = [_position(*p, number, case.positions) for p in given if p[1].case == case.id]
             cases[place] = replace(case, positions=(*case.positions, *said))
         cases = join_same(cases, given)
     return tuple(cases)
@@ -120,8 +119,7 @@ def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
         return False
     if number == 1:
         return panelist not in case.raisers
-    against, in_favour = case.holders("not_real"), case.holders("real")
-    return bool(against) and len(in_favour) >= len(against)
+    return len(case.holders("real")) >= len(case.holders("not_real")) > 0
 
 
 async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
@@ -131,8 +129,7 @@ async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> 
     can say: in its tests and its documentation. What a check reports needs no such question, unless
     a claim about it is more serious.
     """
-    proven = [case for case in cases if case.is_proven]
-    proven = [case for case in proven if not case.result or case.severity != case.result.severity]
+    proven = [c for c in cases if c.is_proven and (not c.result or c.result.severity != c.severity)]
     known = [case for case in cases if case.result and case not in proven][:MAX_KNOWN]
     if not any(brief.statements for brief in briefs):
         silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
@@ -164,14 +161,17 @@ def join_same(
 ) -> list[Case]:
     """Cases are one if more than half of those asked about both say so, and none gets milder by it.
 
-    No result of a check disappears in another one. Who raised one is not heard about the other.
+    No result of a check disappears in another one. Who raised one is not heard about the other, and
+    need not say that they are two.
     """
     found = {case.id: case for case in cases}
     for pair in dict.fromkeys(frozenset({answer.case, answer.same_as}) for _, answer in given):
         asked = {q.panelist for q, _ in given if pair <= {c.id for c in (*q.cases, *q.known)}}
         agreed = {q.panelist for q, answer in given if {answer.case, answer.same_as} == pair}
-        if len(pair) == 2 and 2 * len(agreed & asked) > len(asked):
-            one, other = both = [found[id] for id in found if id in pair]
+        both = [found[id] for id in found if id in pair]
+        asked -= {by for case in both if not case.is_settled for by in case.raisers} - agreed
+        if len(both) == 2 and 2 * len(agreed & asked) > len(asked):
+            one, other = both
             heard = (
                 *(p for p in one.positions if p.panelist not in other.raisers - one.raisers),
                 *(p for p in other.positions if p.panelist not in one.raisers - other.raisers),
@@ -185,7 +185,7 @@ def join_same(
             joined = replace(
                 lead,
                 **{"id": one.id, "result": one.result, "proof": lead.proof or rest.proof},
-                **{"claims": lead.claims + rest.claims, "positions": heard},
+                **{"claims": lead.claims + rest.claims, "positions": heard, "least": worst},
             )
             if one is not other and not other.result and joined.severity == worst:
                 found = {id: joined if case in both else case for id, case in found.items()}
