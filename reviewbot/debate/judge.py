@@ -69,9 +69,8 @@ def questions_about(
         others = [case for case in known if brief_about(case.location, briefs) is brief]
         for number, batch in enumerate(_batches(sorted(here, key=order), template), start=1):
             question = Question.about(brief, panelist, phase, template, batch, known=others)
-            if number > 1:
-                question = replace(question, phase=f"{question.phase}/{number}")
-            questions.append(question)
+            ending = f"/{number}" if number > 1 else ""
+            questions.append(replace(question, phase=question.phase + ending))
     return questions
 
 
@@ -140,10 +139,9 @@ async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> 
         # Two are needed, so a moderator stands in where too few are there.
         witnesses[case.id] = others if len(others) > 1 else [*others, MODERATOR]
     asked: list[Question] = []
-    for name in (*panel.names, MODERATOR):
-        if name not in plan.own:
-            here = [case for case in proven if name in witnesses[case.id]]
-            asked += questions_about(here, name, "intent", "intent", briefs, known)
+    for name in (name for name in (*panel.names, MODERATOR) if name not in plan.own):
+        here = [case for case in proven if name in witnesses[case.id]]
+        asked += questions_about(here, name, "intent", "intent", briefs, known)
     given = await ask_about(asked, panel, "judgements", IntentAnswer)
     intentions = defaultdict[str, list[Intention]](list)
     for question, answer in given:
@@ -288,8 +286,7 @@ async def _ask(asked: Sequence[Question], panel: Panel) -> list[tuple[Question, 
             left_out.append(replace(question, phase=f"{question.phase}/rest", text=text))
     more = await ask_about(left_out, panel, "judgements", Judgement)
     for question in _without_answer(left_out, more):
-        places = (case.location for case in question.cases)
-        reasons = (f"no usable judgement of the claim at {place}" for place in places)
+        reasons = (f"no usable judgement of the claim at {c.location}" for c in question.cases)
         panel.absences += (Absence(question.panelist, question.phase, why) for why in reasons)
     return given + more
 
