@@ -556,9 +556,16 @@ def test_what_a_type_checker_says_of_a_name_that_ruff_does_not_know_is_not_said_
 
 def test_what_misses_a_module_that_the_change_moves_is_one_finding_there() -> None:
     moved = changed("a", "a", path="shop/new.py", old_path="shop/old.py")
-    change = change_of(replace(moved, status="renamed"))
     project = Project(base_files=frozenset({"shop/old.py"}))
-    for said in ("No module named 'shop.old'", "Cannot find module '../old.js' imported from x.ts"):
+    for said, old_path in (
+        ("Failed to resolve import './shop' from 'x.ts'", "shop/index.ts"),
+        ("Cannot find module './old.util' from 'x.ts'", "shop/old.util.ts"),
+        # It is the only change.
+        ("Module './shop' has no exported member 'total'", "shop/old.py"),
+        ("No module named 'shop.old'", "shop/old.py"),
+        ("Cannot find module '../old.js' imported from x.ts", "shop/old.py"),
+    ):
+        change = change_of(replace(moved, status="renamed", old_path=old_path))
         failed = outcome(TEST, "error", f"Error: {said}")
         (result,) = suite(change, [outcome(TEST, "passed")], [failed], project).results
         assert result.location == Location("shop/new.py", 0, 0)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 from os.path import commonprefix
-from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
@@ -28,7 +27,8 @@ MISSING_MODULE = re.compile(
     r"(?! '[^']*' imported from [^']))) ['\"](?P<module>(?:@[\w.-]+/)?\w[\w.-]*)"
 )
 LACKS = re.compile(
-    r"(?:No module named|Cannot find module) '[^']*?(\w+)(?:\.[cm]?[jt]sx?)?'"
+    r"No module named '[^']*?(\w+)'|(?:Cannot find module|Failed to resolve import)"
+    r" ['\"](?:[^'\"]*/)?([^'\"/]+?)(?:\.[cm]?[jt]sx?)?['\"]"
     r"|cannot import name '(\w+)' from '[\w.]*?(\w+)'|undefined: (?:\w+\.)*(\w+)"
     r"|Property '(\w+)' does not exist on type '.*?(\w+)\W*'"
     r"|\"[^\"]*?(\w+)\"'? has no (?:attribute|exported member)(?: named)? [\"'](\w+)"
@@ -49,7 +49,8 @@ MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 
-CONFTEST = "conftest.py"
+ENDING = re.compile(r"(?:/(?:index|__init__))?\.\w+$")  # behind the name of a module
+CONFTEST, GONE = "conftest.py", ("deleted", "renamed")
 ASSERTS = ("assert", "AssertionError")  # at the start of a message that says nothing by itself
 # Parameters of pytest, and parts of a test of Go.
 PART = re.compile(r"(::[^\[/]*)[\[/].*", re.DOTALL)
@@ -208,8 +209,8 @@ def locate(
     That is the nearest to a line of the failure: the deepest one that it passed through, or the
     executed one that the fewest passing tests executed, and of these the most failing ones
     (spectrum-based fault localisation, https://doi.org/10.1145/1101908.1101949). Else it is one
-    that ran on import, or the first one if the change does not touch the test. Before all, it is
-    the line that fails, if that is new and nobody knows what the test executed.
+    that ran on import, or the first one if the change does not touch the test, or the file that is
+    gone. Before all, it is the line that fails, if that is new and nobody knows what ran.
     """
     for place in () if test.lines else test.frames[-1:]:  # what it executed is not known
         if any(f.path == place.path and place.line in f.added_lines for f in change.files):
@@ -245,21 +246,21 @@ def locate(
             alike = sum(len(commonprefix(way)) for way in ways)  # noqa: RUF071
             places.append((sys.maxsize, (not is_named, not ran, -alike), path, min(ran or lines)))
     if not places:
-        return test.location
+        went = [f.path for f in change.files if f.status in GONE and f.path not in test.id]
+        return Location(went[0], 0, 0) if len(went) == 1 else test.location
     *_, path, line = min(places)
     return Location(path, line, line)
 
 
 def lacking(message: str) -> frozenset[str]:
     """Names that a message says are not there: of a module, or of what is in a module or a type."""
-    found = LACKS.search(message)
-    return frozenset(filter(None, found.groups())) if found else frozenset()
+    return frozenset(name for found in LACKS.findall(message)[:1] for name in found if name)
 
 
 def module_that_went(message: str, change: Change) -> str:
     """The path of a file that the change moves or removes, if a message misses its module."""
-    names, gone = lacking(message), (f for f in change.files if f.status in ("deleted", "renamed"))
-    return next((f.path for f in gone if PurePosixPath(f.old_path).stem in names), "")
+    names, gone = lacking(message), (f for f in change.files if f.status in GONE)
+    return next((f.path for f in gone if ENDING.sub("", f.old_path).split("/")[-1] in names), "")
 
 
 def changed_lines(file: ChangedFile) -> set[int]:
