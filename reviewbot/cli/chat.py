@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
-from reviewbot.cli.terminal import common, is_given, panel_options, say, wait_for
+from reviewbot.cli.terminal import Command, is_given, panel_options, say, wait_for
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.events import Event
@@ -28,10 +28,9 @@ Whatever does not begin with / goes to the lead, who may consult the others or d
 /quit            end it (or Ctrl-D); Ctrl-C ends an answer"""
 
 
-@click.command
+@click.command(cls=Command)
 @click.option("--lead", metavar="NAME", help="Who answers; /models shows the names.")
 @panel_options
-@common
 async def command(lead: str | None, **_: object) -> int:
     """Talk with the models of the panel about this repository.
 

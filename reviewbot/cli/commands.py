@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import click
 
-from reviewbot.cli.terminal import PASSES, common, say
+from reviewbot.cli.terminal import PASSES, Group, say
 from reviewbot.errors import ReviewbotError
 from reviewbot.plugins import plugins
 from reviewbot.version import __version__
@@ -45,7 +45,7 @@ HINTS |= dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "Check who may 
 HINTS[errno.EISDIR] = "Name a file. Variables of git count too, such as GIT_INDEX_FILE."
 
 
-class Commands(click.Group):
+class Commands(Group):
     """Imports a command when it is called, and turns errors into messages and exit codes."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -85,7 +85,6 @@ class Commands(click.Group):
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
-@common
 def reviewbot() -> None:
     """Review changes by a panel of language models over executed evidence."""
 

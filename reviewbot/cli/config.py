@@ -7,7 +7,7 @@ import click
 
 from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.cli.host import find_root, open_repository, read_layers
-from reviewbot.cli.terminal import FILE, common, deliver, say
+from reviewbot.cli.terminal import FILE, Group, deliver, say
 from reviewbot.config.dismissals import ignored
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.debate.panel import choose_members
@@ -17,8 +17,7 @@ from reviewbot.git.repository import Repository
 from reviewbot.services import CONFIG_FILES, repository_layers
 
 
-@click.group(invoke_without_command=True)
-@common
+@click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Show or check the configuration. Without a command, it is shown."""
@@ -27,7 +26,6 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command
-@common
 async def show() -> None:
     """Show the settings that count for uncommitted work, and where each comes from."""
     with open_repository() as repository:
@@ -45,7 +43,6 @@ async def show() -> None:
 
 @command.command
 @click.argument("file", type=FILE, required=False)
-@common
 async def check(file: Path | None) -> None:
     """Check a configuration file, by default that of the work tree."""
     layers = [

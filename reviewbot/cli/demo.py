@@ -9,7 +9,7 @@ import click
 import reviewbot.demo
 from reviewbot.cli.host import show_progress
 from reviewbot.cli.review import format_option
-from reviewbot.cli.terminal import FOLDER, common, deliver, output_option, say, style_for
+from reviewbot.cli.terminal import FOLDER, Command, deliver, output_option, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
 from reviewbot.errors import UsageError
@@ -24,11 +24,10 @@ from reviewbot.state import find_state
 RECORDING = Path(reviewbot.demo.__path__[0]) / "recording.json"
 
 
-@click.command
+@click.command(cls=Command)
 @format_option
 @click.option("--keep", type=FOLDER, metavar="DIR", help="Create the project in DIR and keep it.")
 @output_option("--record", hidden=True)
-@common
 async def command(format: str, keep: Path | None, record: Path | None) -> None:
     """Review a small project with planted defects.
 

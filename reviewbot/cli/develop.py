@@ -2,16 +2,15 @@ import click
 import msgspec
 
 from reviewbot.cli.fix import Options, run_fix
-from reviewbot.cli.terminal import CONTENT, common, panel_options
+from reviewbot.cli.terminal import CONTENT, Command, panel_options
 from reviewbot.errors import UsageError
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("specification", **CONTENT)
 @click.option("--yes", is_flag=True, help="Write what is built, without asking.")
 @click.option("--commit", is_flag=True, help="Commit each step.")
 @panel_options
-@common
 async def command(specification: bytes, **given: object) -> int:
     """Build what FILE describes, in steps; - reads standard input.
 

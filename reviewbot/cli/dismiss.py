@@ -4,7 +4,7 @@ from pathlib import Path
 import click
 
 from reviewbot.cli.host import find_finding, find_root, open_state
-from reviewbot.cli.terminal import common, say, state_option
+from reviewbot.cli.terminal import Command, say, state_option
 from reviewbot.config.dismissals import Dismissal, write_dismissals
 from reviewbot.errors import UsageError
 from reviewbot.journal import write_file
@@ -12,12 +12,11 @@ from reviewbot.services import DISMISSALS
 from reviewbot.state import load_dismissals
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("finding")
 @click.option("--reason", metavar="TEXT", help="Why it is no defect, or is accepted.")
 @click.option("--undo", is_flag=True, help="Report it again.")
 @state_option
-@common
 async def command(finding: str, reason: str | None, undo: bool, state: Path | None) -> None:
     """Do not report a finding of the newest review again.
 

@@ -16,7 +16,7 @@ from reviewbot.checks.run import applies, job_of
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, open_state, read_variables
 from reviewbot.cli.sessions import open_past
-from reviewbot.cli.terminal import common, deliver, style_for
+from reviewbot.cli.terminal import Command, deliver, style_for
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import choose_members
@@ -38,8 +38,7 @@ Row = tuple[Mark, str, str]
 KEY_HINT = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
 
 
-@click.command
-@common
+@click.command(cls=Command)
 async def command() -> int:
     """Show what works here, what is missing, and the next step. Exit with 3 if it is broken."""
     python = ".".join(map(str, sys.version_info[:3]))
@@ -60,7 +59,7 @@ async def command() -> int:
         try:
             root = await repository.root()
             (await open_state()).journal()
-            async with open_past(None):  # it opens the ledger, if there is one
+            async with open_past():  # it opens the ledger, if there is one
                 pass
         except ReviewbotError as error:
             mark: Mark = "!" if isinstance(error, GitError) else "✗"

@@ -3,16 +3,15 @@ from pathlib import Path
 import click
 
 from reviewbot.cli.host import find_finding, open_state
-from reviewbot.cli.terminal import common, deliver, state_option, style_for
+from reviewbot.cli.terminal import Command, deliver, state_option, style_for
 from reviewbot.reports import words
 from reviewbot.reports.text import explanation
 from reviewbot.text.secrets import safe
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("finding", required=False)
 @state_option
-@common
 async def command(finding: str | None, state: Path | None) -> None:
     """Show everything about a finding of the newest review.
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host, open_repository
 from reviewbot.cli.review import TargetAndPaths, is_unanswered
-from reviewbot.cli.terminal import CONTENT, common, deliver, panel_options, say, style_for, wait_for
+from reviewbot.cli.terminal import CONTENT, deliver, panel_options, say, style_for, wait_for
 from reviewbot.config.settings import Effort
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.fixing import develop, fix, fix_report, pursue
@@ -51,7 +51,6 @@ class Options(Struct, frozen=True):
 )
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How much models are asked.")
 @panel_options
-@common
 async def command(undo: str | None, state: Path | None, **given: object) -> int:
     """Review a change, and fix what is found.
 

@@ -2,12 +2,11 @@ import os
 
 import click
 
-from reviewbot.cli.terminal import common
+from reviewbot.cli.terminal import Command
 from reviewbot.errors import UsageError, install_hint
 
 
-@click.command
-@common
+@click.command(cls=Command)
 def command() -> None:
     """Review a pull request in a job of a GitHub workflow.
 

@@ -6,33 +6,29 @@ from typing import get_args
 import click
 
 from reviewbot.cli.host import open_host
-from reviewbot.cli.terminal import PASSES, common, is_given, say, state_option
+from reviewbot.cli.terminal import PASSES, Group, is_given, say, state_option
 from reviewbot.hooks.install import Hook, HookFile, find_hooks, install_hooks, uninstall_hooks
 from reviewbot.hooks.run import read_refs, refs_of_framework, review_commit, review_push
 
 
-@click.group
-@common
+@click.group(cls=Group)
 def command() -> None:
     """Install, remove, show or run the git hooks of this repository."""
 
 
 @command.command
-@common
 async def install() -> None:
     """Write pre-commit and pre-push hooks. A hook that is there already runs first."""
     print_hooks(await install_hooks(Path.cwd(), os.environ))
 
 
 @command.command
-@common
 async def uninstall() -> None:
     """Remove the hooks, and give back those that were there before."""
     print_hooks(await uninstall_hooks(Path.cwd(), os.environ))
 
 
 @command.command
-@common
 async def status() -> None:
     """Show which hooks run here."""
     print_hooks(await find_hooks(Path.cwd(), os.environ))
@@ -43,7 +39,6 @@ async def status() -> None:
 @click.argument("arguments", nargs=-1)
 @click.option("--strict", is_flag=True, help="Stop git if something cannot be reviewed.")
 @state_option
-@common
 async def run_(name: Hook, arguments: tuple[str, ...], strict: bool, **_: object) -> int:
     """Review what is about to be committed or pushed, as git calls it.
 

@@ -5,7 +5,7 @@ import click
 
 from reviewbot.cli.hook import print_hooks
 from reviewbot.cli.host import open_repository
-from reviewbot.cli.terminal import common, say
+from reviewbot.cli.terminal import Command, say
 from reviewbot.config.load import read_toml
 from reviewbot.errors import UsageError
 from reviewbot.hooks.install import install_hooks
@@ -26,7 +26,7 @@ WORKFLOWS = {
 EXAMPLE = Path(__file__).with_name("reviewbot.yml")  # settings to choose from, all in comments
 
 
-@click.command
+@click.command(cls=Command)
 @click.option("--hooks", is_flag=True, help="Install the git hooks as well.")
 @click.option(
     "--workflow",
@@ -34,7 +34,6 @@ EXAMPLE = Path(__file__).with_name("reviewbot.yml")  # settings to choose from, 
     multiple=True,
     help="Write a workflow for GitHub as well.",
 )
-@common
 async def command(hooks: bool, workflow: tuple[str, ...]) -> None:
     """Write a .reviewbot.yml with settings to choose from. No file is overwritten."""
     with open_repository() as repository:

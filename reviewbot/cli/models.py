@@ -7,7 +7,7 @@ import click
 
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, open_state, read_variables
-from reviewbot.cli.terminal import common, deliver
+from reviewbot.cli.terminal import Group, deliver
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import Panelist, choose_members
@@ -30,8 +30,7 @@ from reviewbot.verdict.calibration import SCORES, Score, Scores
 WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 
 
-@click.group(invoke_without_command=True)
-@common
+@click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Show which models the panel asks, or test them. Without a command, they are listed."""
@@ -40,7 +39,6 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command("list")
-@common
 async def list_() -> None:
     """List the panel with prices, and the providers that are there or missing."""
     settings, variables, asked, notes = await _load()
@@ -64,7 +62,6 @@ async def list_() -> None:
 
 
 @command.command
-@common
 async def test() -> int:
     """Ask each model of the panel for one word. Exit with 3 if one does not answer.
 

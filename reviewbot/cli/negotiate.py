@@ -10,15 +10,7 @@ import msgspec
 
 from reviewbot.cli.host import open_host
 from reviewbot.cli.review import TargetAndPaths
-from reviewbot.cli.terminal import (
-    common,
-    deliver,
-    output_option,
-    panel_options,
-    say,
-    style_for,
-    wait_for,
-)
+from reviewbot.cli.terminal import deliver, output_option, panel_options, say, style_for, wait_for
 from reviewbot.errors import UsageError
 from reviewbot.reports.words import usage_words
 from reviewbot.talk.negotiation import Negotiation, negotiate
@@ -31,7 +23,6 @@ from reviewbot.text.plain import plain
 @click.option("--format", type=click.Choice(("text", "json")), default="text")
 @output_option("-o", "--output", help="Write the outcome to FILE.")
 @panel_options
-@common
 async def command(
     question: str,
     paths: tuple[str, ...],

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from reviewbot.checks.evidence import Evidence
-from reviewbot.cli.terminal import common, deliver
+from reviewbot.cli.terminal import Command, deliver
 from reviewbot.config.settings import Settings
 from reviewbot.llm.providers.replay import Recording
 from reviewbot.verdict.document import Review
@@ -17,9 +17,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TYPES = {"review": Review, "evidence": Evidence, "config": Settings, "recording": Recording}
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("name", type=click.Choice([*TYPES]))
-@common
 def command(name: str) -> None:
     """Print the JSON Schema of a document that reviewbot writes or reads."""
     deliver(json.dumps(schema_of(name), indent=2))

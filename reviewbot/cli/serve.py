@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from reviewbot.cli.host import make_host, open_repository, read_layers, read_variables
-from reviewbot.cli.terminal import common, env_file_option, say, state_option
+from reviewbot.cli.terminal import Command, env_file_option, say, state_option
 from reviewbot.config.load import load_settings
 from reviewbot.errors import ReviewbotError, UsageError, install_hint
 from reviewbot.events import Emit
@@ -20,13 +20,12 @@ TOKEN = "REVIEWBOT_TOKEN"
 MIN_TOKEN = 16  # characters
 
 
-@click.command
+@click.command(cls=Command)
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8712, metavar="N", show_default=True)
 @click.option("--no-exec", is_flag=True, help="Run nothing of any change.")
 @env_file_option
 @state_option
-@common
 async def command(
     host: str, port: int, no_exec: bool, env_file: Path | None, state: Path | None
 ) -> None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from reviewbot.cli.host import make_host, open_repository, open_state, read_layers
 from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import (
-    common,
+    Group,
     deliver,
     is_given,
     output_option,
@@ -144,9 +144,8 @@ def _answer(position: Position) -> str:
 EXPORTS = {"chat": chat_lines, "preferences": preference_lines}
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @state_option
-@common
 @click.pass_context
 def command(ctx: click.Context, state: Path | None) -> None:
     """List, show, replay, export or remove past reviews. Without a command, they are listed."""
@@ -156,11 +155,9 @@ def command(ctx: click.Context, state: Path | None) -> None:
 
 
 @command.command("list")
-@common
-@click.pass_obj
-async def list_(folder: Path | None) -> None:
+async def list_() -> None:
     """List past reviews, the newest first."""
-    async with open_past(folder) as past:
+    async with open_past() as past:
         rows = past.rows()
     if not rows:
         say("reviewbot: there is no review yet")
@@ -170,11 +167,9 @@ async def list_(folder: Path | None) -> None:
 @command.command
 @click.argument("id", default="")
 @format_option
-@common
-@click.pass_obj
-async def show(folder: Path | None, id: str, format: str) -> None:
+async def show(id: str, format: str) -> None:
     """Show a review again, by default the newest. With -v, also what models were asked."""
-    async with open_past(folder) as past:
+    async with open_past() as past:
         review, record = past.find(id)
     parts = [render(review, format, style_for())] if review else []
     if record and not review and record.session.review.strip("{}"):  # a negotiation or a chat
@@ -193,11 +188,9 @@ async def show(folder: Path | None, id: str, format: str) -> None:
 @command.command
 @click.argument("id")
 @format_option
-@common
-@click.pass_obj
-async def replay(folder: Path | None, id: str, format: str) -> None:
+async def replay(id: str, format: str) -> None:
     """Make a review again from the answers that models gave. Nobody is asked."""
-    async with open_past(folder) as past:
+    async with open_past() as past:
         _, record = past.find(id)
     if record is None or not record.turns or record.session.subject.kind != "review":
         hint = "reviewbot sessions lists others"
@@ -233,18 +226,14 @@ async def replay(folder: Path | None, id: str, format: str) -> None:
 @click.argument("ids", nargs=-1, metavar="[ID…]")
 @click.option("--format", type=click.Choice([*EXPORTS]), default="chat", help="What a line is.")
 @output_option("-o", "--output", help="Write the lines to FILE.")
-@common
-@click.pass_obj
-async def export(
-    folder: Path | None, ids: tuple[str, ...], format: str, output: Path | None
-) -> None:
+async def export(ids: tuple[str, ...], format: str, output: Path | None) -> None:
     """Export answers of models for fine-tuning: JSON lines, without secrets.
 
     Of all reviews, or of those with an ID. A line is a conversation (chat), or a right and a wrong
     judgement of the same claim (preferences).
     """
     lines: dict[str, None] = {}  # reviews share what was asked once
-    async with open_past(folder) as past:
+    async with open_past() as past:
         for _, record in map(past.find, ids or past.sessions):
             lines |= dict.fromkeys(EXPORTS[format](record) if record else ())
     deliver("\n".join(lines), output)
@@ -252,17 +241,15 @@ async def export(
 
 
 @command.command
-@common
-@click.pass_obj
-async def prune(folder: Path | None) -> None:
+async def prune() -> None:
     """Remove all past reviews, recorded results and answers of models. Dismissals stay."""
-    async with open_past(folder) as past:
+    async with open_past() as past:
         count = len(past.rows())
         for project in {session.subject.project for session in past.sessions.values()}:
             assert past.store
             prune_sessions(past.store, project)
         past.state.prune()
-    async with open_past(folder) as past:
+    async with open_past() as past:
         count -= len(past.rows())  # one that runs stays
     say(f"reviewbot: removed reviews: {count}, and recorded results, from {past.state.folder}")
 
@@ -315,9 +302,9 @@ class Past(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def open_past(folder: Path | None) -> AsyncIterator[Past]:
-    """Raises ReviewbotError."""
-    state = await open_state(folder)
+async def open_past() -> AsyncIterator[Past]:
+    """Those in the folder that the command names. Raises ReviewbotError."""
+    state = await open_state(click.get_current_context().obj)
     url = load_settings(read_layers(os.environ)).settings.store.url
     if not url and not (state.folder / FILE).exists():
         yield Past(state)

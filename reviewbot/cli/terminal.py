@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import zlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, wraps
 from inspect import iscoroutine
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
-Code = int | None  # with which a command ends; None is 0
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")  # of models
@@ -71,32 +70,35 @@ def panel_options(command: Callable[Parameters, Answer]) -> Callable[Parameters,
     return command
 
 
-def common(
-    command: Callable[Parameters, Coroutine[Any, Any, Code] | Code],
-) -> Callable[Parameters, None]:
-    """Add -C, -v, -q and --color to a command, which returns its exit code or a coroutine of it."""
+class Command(click.Command):
+    """A command with -C, -v, -q and --color, which returns its exit code or a coroutine of it."""
 
-    @wraps(command)
-    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
-        code = command(*args, **kwargs)
-        if iscoroutine(code):
-            import asyncio  # --help needs none
+    def __init__(self, *, callback: Callable[..., Any], **given: Any) -> None:
+        @wraps(callback)
+        def run(*args: Any, **kwargs: Any) -> None:
+            code = callback(*args, **kwargs)
+            if iscoroutine(code):
+                import asyncio  # --help needs none
 
-            code = asyncio.run(code)
-        if code:
-            raise SystemExit(code)
+                code = asyncio.run(code)
+            if code:
+                raise SystemExit(code)
 
-    option = partial(click.option, expose_value=False, callback=_remember)
-    folder = click.Path(exists=True, file_okay=False)
-    in_folder = partial(option, type=folder, is_eager=True, callback=_change_directory)
-    for add in (
-        option("--color", type=click.Choice(("auto", "always", "never")), help="Use colours."),
-        option("-q", "--quiet", is_flag=True, help="Print less."),
-        option("-v", "--verbose", is_flag=True, help="Print more."),
-        in_folder("-C", "directory", metavar="DIR", help="Run as if started in DIR."),
-    ):
-        run = add(run)
-    return run
+        super().__init__(callback=run, **given)
+        option = partial(click.Option, expose_value=False, callback=_remember)
+        folder = click.Path(exists=True, file_okay=False)
+        in_folder = partial(option, type=folder, is_eager=True, callback=_change_directory)
+        colors = click.Choice(("auto", "always", "never"))
+        self.params += (
+            in_folder(["-C", "directory"], metavar="DIR", help="Run as if started in DIR."),
+            option(["-v", "--verbose"], is_flag=True, help="Print more."),
+            option(["-q", "--quiet"], is_flag=True, help="Print less."),
+            option(["--color"], type=colors, help="Use colours."),
+        )
+
+
+class Group(Command, click.Group):
+    command_class = Command
 
 
 def is_given(name: str) -> bool:
