@@ -482,6 +482,10 @@ def test_a_push_reviews_what_the_remote_does_not_have(pushed: Project) -> None:
     line = f"tree {pushed.git('rev-parse', 'main^{tree}')} refs/tags/tree {'0' * 40}\n"
     result = hook("run", "pre-push", "--strict", "origin", "url", stdin=line)
     assert (result.exit_code, "NOT REVIEWED: cannot review" in result.stderr) == (3, True)
+    # A remote may have more branches than a command line holds.
+    tip, packed = pushed.git("rev-parse", "main~2"), pushed.folder / ".git/packed-refs"
+    packed.write_text("".join(f"{tip} refs/remotes/origin/{number}\n" for number in range(50_000)))
+    assert ranges(pushed, "topic:heads/topic:") == ["topic: Pushed..B"]
 
 
 def test_after_a_rebase_the_work_of_others_is_not_reviewed(pushed: Project) -> None:
