@@ -4,6 +4,7 @@
     ./dev bench debate      a debate of three models
     ./dev bench github      a pull request on a fake GitHub
     ./dev bench commits FOLDER [COUNT]      findings in commits of a project, see commits.py
+    ./dev bench lines FOLDER [COUNT]        where broken tests are reported, see lines.py
     ./dev bench bugs FOLDER                 known bugs of projects, see bugs.py
 
 Prints a table: what was measured, the figure, and the most it may be. Exits with 1 if one is above.
@@ -31,13 +32,15 @@ repos:
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["commits"]:
-        from benchmarks import commits
+    if sys.argv[1:2] in (["commits"], ["lines"]):
+        from benchmarks import commits, lines
 
-        folder, count = [*sys.argv[2:4], str(commits.COUNT)][:2] if sys.argv[2:] else ("", "")
+        bench = lines if sys.argv[1] == "lines" else commits
+        folder, count = [*sys.argv[2:4], str(bench.COUNT)][:2] if sys.argv[2:] else ("", "")
         if folder and count.isdecimal() and Path(folder, ".git").exists():
-            return commits.main(Path(folder), int(count))
-        print("usage: ./dev bench commits FOLDER [COUNT]; FOLDER is a clone", file=sys.stderr)
+            return bench.main(Path(folder), int(count))
+        usage = f"usage: ./dev bench {sys.argv[1]} FOLDER [COUNT]; FOLDER is a clone"
+        print(usage, file=sys.stderr)
         return 2
     if sys.argv[1:2] == ["bugs"]:
         from benchmarks import bugs

@@ -19,6 +19,7 @@ from reviewbot.sandbox.executor import Executor
 Place = tuple[str, int]  # a path and a line
 MAX_TESTS = 5  # of a result that run again
 MAX_EDITS = 8  # without which tests of a suite run, one at a time
+MAX_SECONDS = 20  # of such a run; if one takes longer, there are no more
 
 
 class Edit(Struct, frozen=True):
@@ -71,8 +72,11 @@ async def find_causes(
             ids = [id for result in left for id in result.tests[:MAX_TESTS]]
             job = job_of(check, change.head_tree, project, ids=ids)
             undone = ({e.place.path: e.undo(texts[e.place.path])} for e in tried if left)
+            job = replace(job, seconds=min(job.seconds, MAX_SECONDS))
             jobs = (replace(job, extra_files={**job.extra_files, **files}) for files in undone)
             runs = await run_all(*map(executor.execute, jobs))
+            if any(completed.outcome != "ended" for completed in runs):
+                return
             outcomes = [read(check, "head", completed)[2].outcomes for completed in runs]
             for result in left:
                 some = result.tests[:MAX_TESTS]
