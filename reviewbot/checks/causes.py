@@ -75,8 +75,6 @@ async def find_causes(
             job = replace(job, seconds=min(job.seconds, MAX_SECONDS))
             jobs = (replace(job, extra_files={**job.extra_files, **files}) for files in undone)
             runs = await run_all(*map(executor.execute, jobs))
-            if any(completed.outcome != "ended" for completed in runs):
-                return
             outcomes = [read(check, "head", completed)[2].outcomes for completed in runs]
             for result in left:
                 some = result.tests[:MAX_TESTS]
@@ -88,6 +86,8 @@ async def find_causes(
                     at = next((r.location for r in broken if edit.is_at(r)), None)
                     place = at or Location(edit.place.path, line, line)
                     causes.update({(check.name, id): place for id in result.tests})
+            if any(completed.outcome != "ended" for completed in runs):
+                break
 
     for check in project.checks if len(edits) > 1 else ():
         new = (result for result in evidence.new_results if result.check == check.name)
