@@ -356,6 +356,9 @@ def test_callers_of_what_is_gone_or_has_another_signature_are_listed(
         ("shop.rs", "b.rs", "pub fn total(&self) {\n  // total()\n  self.total()\n}\n", [3]),
         ("shop.rb", "b.rb", "def total(a)\nend\nputs total(1)\n", [3]),
         ("shop.py", "b.py", "def total(a): ...\nx = total (a)\nsubtotal(1)\n", [2]),
+        ("shop.go", "b.go", "func total[T int](x T) int {\n\treturn total[T](x)\n}\n", [2]),
+        ("shop.js", "b.ts", "function total<T>(x) {\n}\ntotal<Map<string, T[]>>(1);\n", [3]),
+        ("shop.rs", "b.rs", "pub fn total<T>() {\n  total::<u8>()\n}\n", [2]),
     ],
 )
 def test_calls(project: Project, path: str, other: str, text: str, called: list[int]) -> None:

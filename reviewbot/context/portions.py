@@ -35,7 +35,8 @@ MAX_DECLARED = 3  # files that declare a name
 MAX_TEXT, MAX_LENGTH = 160, 1_000  # shown of a line, in characters; longer ones are generated
 # Languages that call each other's functions count as one.
 FAMILY = {"typescript": "javascript", "cpp": "c", "kotlin": "java", "scala": "java"}
-CALL = re.compile(r"(?<!\w)(\w+[?!]?) ?\(")
+TYPES = r"((::)?<[^()]*>|\[[^()]*\])?"  # between the name and the arguments of a call
+CALL = re.compile(rf"(?<!\w)(\w+[?!]?){TYPES} ?\(")
 NO_CALL = re.compile(
     r"""\s*(?:#(?!\{)|//|/\*|\*|--\s|"{3}|'{3}|import\b|from\b|use\b|using\b|require\b)"""
 )
@@ -139,8 +140,8 @@ async def find_calls(
         if ending.startswith(".")
     ]
     patterns = (
-        rf"(^|[^A-Za-z0-9_])({'|'.join(map(re.escape, names[start : start + MAX_NAMES]))}) ?\("
-        for start in range(0, len(names), MAX_NAMES)
+        rf"(^|[^A-Za-z0-9_])({'|'.join(map(re.escape, names[n : n + MAX_NAMES]))}){TYPES} ?\("
+        for n in range(0, len(names), MAX_NAMES)
     )
     declared: dict[Key, set[str]] = {key: set() for key in calls}
     matches = await run_all(*(repository.search(tree, pattern, globs) for pattern in patterns))

@@ -218,13 +218,12 @@ async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tu
 
 def is_contested(case: Case, needed: int, uncounted: frozenset[str]) -> bool:
     """Nothing executed decides, it matters, and not as many as needed agree or most reject it."""
-    if case.is_settled:
-        return False
+    is_open = not case.is_settled and RANK[case.severity] >= RANK["medium"]
     in_favour, against = case.holders("real"), case.holders("not_real")
     support, oppose = len(in_favour - uncounted), len(against - uncounted)
     is_rejected = (oppose >= 2 and oppose > support) or not in_favour
     is_agreed = support >= needed and oppose == 0
-    return RANK[case.severity] >= RANK["medium"] and not is_rejected and not is_agreed
+    return is_open and not is_rejected and not is_agreed
 
 
 def questions_about_change(text: str, cases: Cases, briefs: Briefs, panel: Panel) -> list[Question]:
