@@ -18,6 +18,7 @@ from reviewbot.checks.evidence import Category
 from reviewbot.debate.case import Stance
 from reviewbot.proofs.proof import Kind, Reproduction
 from reviewbot.severity import Severity
+from reviewbot.text.files import language_of
 
 Item = TypeVar("Item", bound=Struct)
 Document = TypeVar("Document")
@@ -201,12 +202,12 @@ def citation_of(value: Any) -> str:
 
 def _reproduction(value: Any) -> Any:
     """As an object; an empty one is none, a bare text is Python, an unknown kind is a test."""
-    if isinstance(value, str):
-        value = {"language": "python", "source": value}
+    value = {"source": value} if isinstance(value, str) else value
     if not isinstance(value, dict) or not str(value.get("source") or "").strip():
         return None
     source = FENCE.sub(r"\1", str(value["source"]))[:MAX_SOURCE]
-    language = str(value.get("language") or "python").lower()
+    said = str(value.get("language") or "python").lower()
+    language = language_of(f"x.{said}") or said  # such as "js"
     kind = value.get("kind") if language == "python" else "test"
     return {"language": language, "source": source, "kind": kind if kind in KINDS else "test"}
 
