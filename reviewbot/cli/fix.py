@@ -1,4 +1,3 @@
-import os
 import sys
 from pathlib import Path
 from typing import get_args
@@ -8,7 +7,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.cli.host import open_host, open_repository
+from reviewbot.cli.host import open_host, open_repository, open_state
 from reviewbot.cli.review import TargetAndPaths, is_unanswered
 from reviewbot.cli.terminal import CONTENT, deliver, panel_options, say, style_for, wait_for
 from reviewbot.config.settings import Effort
@@ -19,7 +18,6 @@ from reviewbot.git.writer import Write, open_writer, recover
 from reviewbot.reports import render
 from reviewbot.reports.text import commit_message, render_fixes
 from reviewbot.reports.words import usage_words
-from reviewbot.state import find_state
 from reviewbot.tasks.goals import GOALS, REPAIR
 from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Review
@@ -60,8 +58,7 @@ async def command(undo: str | None, state: Path | None, **given: object) -> int:
     """
     if undo is not None:
         with open_repository() as repository:
-            kept = await find_state(repository, os.environ, state)
-            async with open_writer(repository, kept.folder) as writer:
+            async with open_writer(repository, (await open_state(state)).folder) as writer:
                 restored = await writer.undo(undo)
         for path in restored:
             say(f"reviewbot: {path} is what it was before")

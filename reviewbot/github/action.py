@@ -50,7 +50,7 @@ def main(variables: Mapping[str, str]) -> int:
         if job and job.event.asked_by and error.hint != LATER:  # else the next run may answer
             with suppress(ReviewbotError), closing(open_client(job)) as client:
                 source = Source(job.event.number or job.event.issue, job.event.asked_by)
-                respond(client, job, source, Answer(words=inline(error.with_hint)), "confused")
+                respond(client, job, source, Answer(words=inline(error.with_hint), is_done=False))
         return error.exit_code
 
 

@@ -40,8 +40,6 @@ from reviewbot.reports.text import commit_message
 from reviewbot.text.markdown import code, inline
 from reviewbot.verdict.document import Remembered
 
-Reaction = Literal["eyes", "rocket", "confused"]
-
 
 class Source(Struct, frozen=True):
     """The comment with a command: on which pull request or issue, and whether about lines."""
@@ -74,7 +72,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     react(client, source, "eyes")
     command = parse(comment.body)
     if isinstance(command, Misunderstood):
-        respond(client, job, source, Answer(words=command.words), "confused")
+        respond(client, job, source, Answer(words=command.words, is_done=False))
         return 0
     assert command
 
@@ -86,7 +84,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
         assert snapshot
         return answer_here(client, snapshot, facts.state, replace(command, login=login))
 
-    return _answer(client, job, source, act).exit_code
+    return _answer(client, job, source, act)
 
 
 def obey_order(run: Run, change: Change) -> int:
@@ -96,7 +94,7 @@ def obey_order(run: Run, change: Change) -> int:
     command = _read_order(run.client, (*snapshot.comments, *inline_comments), id, *ORDERED)
     is_inline = any(each.id == id for each in inline_comments)
     act = partial(ORDERED[command.verb], run, change, command)
-    return _answer(run.client, run.job, Source(snapshot.pull.number, id, is_inline), act).exit_code
+    return _answer(run.client, run.job, Source(snapshot.pull.number, id, is_inline), act)
 
 
 def fix_issue(job: Job, client: Client) -> int:
@@ -107,7 +105,7 @@ def fix_issue(job: Job, client: Client) -> int:
         raise NothingToDo("locked", "The conversation is locked, or it is a pull request.")
     _read_order(client, pulls.read_comments(client, number), id, "fix")
     act = partial(_fix_issue, job, client, issue)
-    return _answer(client, job, Source(number, id), act).exit_code
+    return _answer(client, job, Source(number, id), act)
 
 
 def _read_order(client: Client, comments: Sequence[Comment], id: int, *verbs: str) -> Command:
@@ -127,7 +125,7 @@ def _read_order(client: Client, comments: Sequence[Comment], id: int, *verbs: st
     return replace(command, login=author.login)
 
 
-def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer]) -> Answer:
+def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer]) -> int:
     """Do what is asked for, and answer what came of it, or why it does not work."""
     try:
         answer = act()
@@ -135,11 +133,11 @@ def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer])
         words = error.with_hint.replace(LATER, "give the command again later")
         answer = Answer(words=inline(words), is_done=False)
     if answer.words:  # without any, another run answers
-        respond(client, job, source, answer, "rocket" if answer.is_done else "confused")
-    return answer
+        respond(client, job, source, answer)
+    return answer.exit_code
 
 
-def respond(client: Client, job: Job, source: Source, answer: Answer, reaction: Reaction) -> None:
+def respond(client: Client, job: Job, source: Source, answer: Answer) -> None:
     """Keep the new state and have it reviewed, then answer: that says that all of it is done."""
     if answer.update:
         steps.update_state(client, source.number, answer.update)
@@ -149,10 +147,10 @@ def respond(client: Client, job: Job, source: Source, answer: Answer, reaction: 
     marker = pulls.ANSWER_MARKER.format(comment=source.comment_id)
     for action in (*answer.actions, WriteComment(f"{marker}\n{answer.words}")):
         perform(client, source.number, action)
-    react(client, source, reaction)
+    react(client, source, "rocket" if answer.is_done else "confused")
 
 
-def react(client: Client, source: Source, content: Reaction) -> None:
+def react(client: Client, source: Source, content: Literal["eyes", "rocket", "confused"]) -> None:
     """A reaction is a courtesy: nothing fails for one."""
     try:
         kind = "pulls" if source.is_inline else "issues"
