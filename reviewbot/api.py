@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 @asynccontextmanager
 async def open_host(directory: str | Path) -> AsyncIterator[tuple[Host, State]]:
-    with Repository(Path(directory)) as repository:
+    with Repository(Path(directory), variables=os.environ) as repository:
         state = await find_state(repository, os.environ)
         yield make_host(repository, state, await read_variables(repository)), state
 

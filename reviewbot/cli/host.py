@@ -115,7 +115,7 @@ def read_env_file(path: Path) -> dict[str, str]:
 def open_repository() -> Repository:
     """The repository around the current folder, with the index that git tells its hooks."""
     index = os.environ.get("GIT_INDEX_FILE")
-    return Repository(Path.cwd(), index_file=Path(index) if index else None)
+    return Repository(Path.cwd(), Path(index) if index else None, variables=os.environ)
 
 
 async def find_root() -> Path | None:

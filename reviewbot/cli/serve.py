@@ -52,7 +52,7 @@ async def command(
 
     @contextmanager
     def open_host(emit: Emit) -> Iterator[Host]:
-        with Repository(root) as repository:
+        with Repository(root, variables=variables) as repository:
             made = make_host(repository, kept, variables)
             yield replace(made, may_execute=not no_exec, emit=emit)
 

@@ -15,7 +15,7 @@ import shutil
 import stat
 import weakref
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -66,6 +66,7 @@ class Place(Struct, frozen=True, kw_only=True):
         directory: where the user stands; `root` is the top of the work tree.
         git_directory, common_directory: they differ in a linked work tree.
         private, git: the private repository, and git in it.
+        user: variables of a git that reads the user's configuration.
     """
 
     directory: Path
@@ -75,6 +76,7 @@ class Place(Struct, frozen=True, kw_only=True):
     object_format: str
     private: Path
     git: Git
+    user: Mapping[str, str]
 
     @property
     def is_shallow(self) -> bool:
@@ -91,7 +93,7 @@ class Place(Struct, frozen=True, kw_only=True):
         return hashlib.new(self.object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
 
 
-async def find_place(directory: Path, private: Path) -> Place:
+async def find_place(directory: Path, private: Path, variables: Mapping[str, str]) -> Place:
     """Find the repository around a folder, and make its private one. Raises GitError."""
     directory = directory.resolve()
     if not directory.is_dir():
@@ -131,6 +133,7 @@ async def find_place(directory: Path, private: Path) -> Place:
         object_format=object_format,
         private=private,
         git=Git(private, environment={**ENVIRONMENT, "GIT_DIR": str(private)}),
+        user=user_environment(variables),
     )
 
 
@@ -212,13 +215,13 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
     for shared in place.git_directory.glob("sharedindex.*"):
         shutil.copy2(shared, place.private / shared.name)
     # Names and values of what the user and the repository say. A name alone is true.
-    variables = user_environment() | {"GIT_DIR": str(place.git_directory)}
+    variables = {**place.user, "GIT_DIR": str(place.git_directory)}
     listed = await Git(place.git_directory, environment=variables)("config", "--null", "--list")
     settings = [os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0")]
     used = (name + line + value for name, line, value in settings if name in CONVERSIONS)
     options = (word for setting in used for word in ("-c", setting.replace("\n", "=", 1)))
-    home = {name: value for name, value in variables.items() if name == "HOME"}
-    git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
+    folders = {n: place.user[n] for n in ("HOME", "XDG_CONFIG_HOME") if n in place.user}
+    git = Git(place.root, environment=_environment(place) | folders, options=tuple(options))
     if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
         path = decode_name(unmerged.partition(b"\t")[2])
         message = f"the index has unresolved conflicts, for example in {path}"

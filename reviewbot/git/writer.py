@@ -31,7 +31,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import GitError, ReviewbotError, WriteError
 from reviewbot.git.place import Place
-from reviewbot.git.process import Git, decode_name, is_outside, user_environment
+from reviewbot.git.process import Git, decode_name, is_outside
 from reviewbot.git.repository import Repository
 from reviewbot.journal import write_file
 
@@ -411,7 +411,8 @@ class UserGit(Struct):
         environment: Mapping[str, str] = {},
     ) -> bytes:
         """Run git. Exit code 1 says "none" for some commands."""
-        variables = user_environment() | {  # who commits is what the user's configuration says
+        variables = {
+            **self.place.user,  # who commits is what the user's configuration says
             "GIT_DIR": str(self.directory),
             "GIT_WORK_TREE": str(self.place.root),
             "GIT_INDEX_FILE": str(index or self.directory / "index"),

@@ -131,9 +131,8 @@ async def _find_folders(directory: Path, variables: Mapping[str, str]) -> tuple[
 
     Raises GitError outside of a work tree, and UsageError if git looks in no folder.
     """
-    kept = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_DIR")
-    named = {name: variables[name] for name in kept if name in variables}
-    git = Git(directory, environment=user_environment() | named)
+    named = {name: value for name, value in variables.items() if name == "GIT_DIR"}
+    git = Git(directory, environment=user_environment(variables) | named)
     paths = [await git("rev-parse", which) for which in ("--git-common-dir", "--show-toplevel")]
     common, top = (Path(directory, os.fsdecode(path)[:-1]).resolve() for path in paths)
     configured = await git("config", "--null", "--type=path", "--get-all", "core.hooksPath")
