@@ -328,16 +328,18 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
 
 @needs_node
 def test_half_of_a_character_is_read(project: Project) -> None:
-    """In the name of a test, and in what one says."""
+    """In the name of a test, and in what one says. One of two edits breaks it."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    files = {"package.json": '{"scripts": {"test": "node --test"}}', "half.js": "exports.half = 1;"}
+    half = "exports.more = 1;\n\nexports.half = 1;\n"
+    files = {"package.json": '{"scripts": {"test": "node --test"}}', "half.js": half}
     test = """const { test } = require("node:test");
     test("half \\ud83d", () => require("assert").equal(require("./half").half, 1, "not \\ud83d"));
     """
     project.commit("Begin", files | {"half.test.js": test})
-    project.commit("Break", {"half.js": "exports.half = 2;"})
-    titles = [finding.title for finding in project.review().findings]
-    assert titles == ["half � fails: AssertionError [ERR_ASSERTION]: not �"]
+    project.commit("Break", {"half.js": half.replace("1", "2")})
+    (finding,) = project.review().findings
+    assert finding.title == "half � fails: AssertionError [ERR_ASSERTION]: not �"
+    assert str(finding.location) == "half.js:3"
 
 
 @needs_node

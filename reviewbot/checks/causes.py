@@ -11,10 +11,11 @@ from reviewbot.checks.check import Check
 from reviewbot.checks.compare_tests import Causes, outcome_before
 from reviewbot.checks.evidence import CheckResult, Evidence, TestOutcome
 from reviewbot.checks.project import Project
-from reviewbot.checks.run import IDS, job_of, read
+from reviewbot.checks.run import IDS, job_of_tests, read
 from reviewbot.concurrency import run_all
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.sandbox.executor import Executor
+from reviewbot.text.files import classify
 
 Place = tuple[str, int]  # a path and a line
 MAX_TESTS = 5  # of a result that run again
@@ -46,31 +47,33 @@ async def find_causes(
 ) -> Causes:
     """Run tests that the change breaks without each of its likeliest edits.
 
-    Those are where results are, then those that broken tests executed, and fewest others. Suites
-    that cannot run some tests alone are left out, and so is a change of one edit.
+    Those are where results are, then those that broken tests executed, and fewest others. A change
+    of one edit is left out, and so is a suite that takes long and cannot run some tests alone.
     """
     if all(result.kind != "broken_test" for result in evidence.new_results):
         return {}
     texts = {path: text for path, text in project.head_texts.items() if "\ufffd" not in text}
     edits = [edit for file in change.files if file.path in texts for edit in edits_of(file)]
-    tests = {run.check: run.report.tests for run in evidence.runs if run.side == "head"}
+    suites = {run.check: run for run in evidence.runs if run.side == "head"}
     causes: dict[tuple[str, str], Location] = {}
 
     async def find_in(check: Check, broken: list[CheckResult]) -> None:
-        ran = {test.id: {*_ran(test)} for test in tests[check.name] if test.outcome != "passed"}
-        passed = Counter(chain(*(map(_ran, (t for t in tests[check.name] if t.id not in ran)))))
+        tests = suites[check.name].report.tests
+        ran = {test.id: {*_ran(test)} for test in tests if test.outcome != "passed"}
+        passed = Counter(chain(*(map(_ran, (test for test in tests if test.id not in ran)))))
         failed = set[Place]().union(*(ran[id] for result in broken for id in result.tests))
 
-        def rank(edit: Edit) -> tuple[bool, bool, int]:
-            counts = [passed[edit.place.path, line] for line in edit.lines_in(failed)]
-            return not any(map(edit.is_at, broken)), not counts, min(counts, default=0)
+        def rank(edit: Edit) -> tuple[bool, bool, bool, int]:
+            path, is_near = edit.place.path, any(map(edit.is_at, broken))
+            counts = [passed[path, line] for line in edit.lines_in(failed)]
+            return not is_near, not counts, classify(path) != "source", min(counts, default=0)
 
         ranked = sorted(edits, key=rank)[:MAX_EDITS]
         near = [edit for edit in ranked if any(map(edit.is_at, broken))]
         for tried in (near, [edit for edit in ranked if edit not in near]):
             left = [result for result in broken if (check.name, result.tests[0]) not in causes]
             ids = [id for result in left for id in result.tests[:MAX_TESTS]]
-            job = job_of(check, change.head_tree, project, ids=ids)
+            job = job_of_tests(check, ids, change.head_tree, project)
             undone = ({e.place.path: e.undo(texts[e.place.path])} for e in tried if left)
             job = replace(job, seconds=min(job.seconds, MAX_SECONDS))
             jobs = (replace(job, extra_files={**job.extra_files, **files}) for files in undone)
@@ -92,7 +95,7 @@ async def find_causes(
     for check in project.checks if len(edits) > 1 else ():
         new = (result for result in evidence.new_results if result.check == check.name)
         broken = [result for result in new if result.kind == "broken_test"]
-        if broken and IDS in check.command:
+        if broken and (IDS in check.command or suites[check.name].seconds < MAX_SECONDS / 2):
             await find_in(check, broken)
     return causes
 
