@@ -6,7 +6,7 @@ gets them in an order of its own, and critical ones stand alone.
 """
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
@@ -196,6 +196,7 @@ async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tu
     contested = [case for case in cases if is_contested(case, needed, panel.uncounted)]
     if not contested or not panel.panelists or not plan.rounds:
         return tuple(cases)
+    known = [case for case in cases if case.result or case.is_proven][:MAX_KNOWN]
     asked: list[Question] = []
     for brief, here in cases_by_brief(contested, briefs):
         # It is often of another vendor, whose cache does not know what the panelists read.
@@ -204,8 +205,9 @@ async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tu
         part = brief.narrowed(paths)
         back = [replace(case, positions=case.positions[::-1]) for case in here[::-1]]
         for phase, in_order in (("ruling", here), ("ruling_reversed", back)):
-            asked.append(Question.about(part, MODERATOR, phase, "ruling", in_order))
+            asked.append(Question.about(part, MODERATOR, phase, "ruling", in_order, known))
     given = await ask_about(asked, panel, "judgements", Judgement)
+    said = Counter((judgement.case, judgement.same_as) for _, judgement in given)
 
     def ruled(case: Case) -> Case:
         held = [_position(*pair) for pair in given if pair[1].case == case.id]
@@ -213,7 +215,8 @@ async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tu
             return replace(case, ruling=held[0].stance, ruling_reason=held[0].reason)
         return replace(case, ruling="undecided")
 
-    return tuple(ruled(case) if given and case in contested else case for case in cases)
+    cases = [ruled(case) if given and case in contested else case for case in cases]
+    return tuple(join_same(cases, [p for p in given if said[p[1].case, p[1].same_as] == 2]))
 
 
 def is_contested(case: Case, needed: int, uncounted: frozenset[str]) -> bool:
@@ -222,8 +225,7 @@ def is_contested(case: Case, needed: int, uncounted: frozenset[str]) -> bool:
     in_favour, against = case.holders("real"), case.holders("not_real")
     support, oppose = len(in_favour - uncounted), len(against - uncounted)
     is_rejected = (oppose >= 2 and oppose > support) or not in_favour
-    is_agreed = support >= needed and oppose == 0
-    return is_open and not is_rejected and not is_agreed
+    return is_open and not is_rejected and (support < needed or oppose > 0)
 
 
 def questions_about_change(text: str, cases: Cases, briefs: Briefs, panel: Panel) -> list[Question]:
@@ -279,10 +281,9 @@ async def _ask(asked: Sequence[Question], panel: Panel) -> list[tuple[Question, 
     given = await ask_about(asked, panel, "judgements", Judgement)
     absent = {absence.label for absence in panel.absences}
     left_out: list[Question] = []
-    for question in _without_answer(asked, given):
-        if question.label not in absent:
-            text = prompts.render("cross_examination", cases=question.cases, known=question.known)
-            left_out.append(replace(question, phase=f"{question.phase}/rest", text=text))
+    for question in (q for q in _without_answer(asked, given) if q.label not in absent):
+        text = prompts.render("cross_examination", cases=question.cases, known=question.known)
+        left_out.append(replace(question, phase=f"{question.phase}/rest", text=text))
     more = await ask_about(left_out, panel, "judgements", Judgement)
     for question in _without_answer(left_out, more):
         reasons = (f"no usable judgement of the claim at {c.location}" for c in question.cases)

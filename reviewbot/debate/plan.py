@@ -112,8 +112,7 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
     sources = [file for file in change.files if classify(file.path) == "source"]
     code = {file.path: [*_code_of(file)] for file in sources}
     sources = [file for file in sources if code[file.path] or not file.hunks]
-    lines = sum(map(len, code.values()))
-    if lines > SMALL_LINES:
+    if (lines := sum(map(len, code.values()))) > SMALL_LINES:
         yield f"size: {lines} changed lines of source"
     texts = {file.path: "\n".join((file.path, *code[file.path])).lower() for file in sources}
     for name, words in RISKS.items():
