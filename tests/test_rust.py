@@ -174,6 +174,8 @@ OLD = "thread 'tests::adds' panicked at 'nothing', src/lib.rs:18:9\nnote: run wi
         (BUILT + IGNORED + FAILED.format(NEW), {"adds": "nothing left: 1"}, ""),
         (BUILT + IGNORED + FAILED.format(OLD), {"adds": "nothing"}, ""),
         (BUILT + IGNORED + FAILED.format('Error: "bad"'), {"adds": 'Error: "bad"'}, ""),
+        # A test of trybuild prints the files that it compiles.
+        (BUILT + IGNORED + "test tests/ui/a.rs ... ok\n" + PASSED + OK, {}, ""),
         (BUILT + IGNORED + "\nended\n", {}, "1 of 2 tests of src/lib.rs ended"),
         (BUILT + IGNORED + PASSED + OK.replace("1 passed", "2 passed"), {},
          "2 of 2 tests of src/lib.rs ended"),

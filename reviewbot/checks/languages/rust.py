@@ -130,10 +130,12 @@ class Run:
         details = dict(zip(parts[::2], parts[1::2], strict=True))
         _, *tests = STARTED.split(listed)
         found: Counter[str] = Counter()
-        for first, later, rest in zip(tests[::3], tests[1::3], tests[2::3], strict=True):
-            if outcome := WHOLE.match(rest) or [None, *LAST.finditer(rest)][-1]:
+        names = [first or later for first, later in zip(tests[::3], tests[1::3], strict=True)]
+        for name, rest in zip(names, tests[2::3], strict=True):
+            # A test that compiles files, such as one of trybuild, names them in the same way.
+            is_own = len(names) <= announced or "/" not in name
+            if is_own and (outcome := WHOLE.match(rest) or [None, *LAST.finditer(rest)][-1]):
                 found[outcome[1]] += 1
-                name = first or later
                 self._add(target, name, OUTCOMES[outcome[1]], details.get(name, ""))
         for name in OVERFLOW.findall(listed):
             self._add(target, name, "failed", f"Error: thread '{name}' has overflowed its stack")

@@ -56,11 +56,8 @@ def main() -> None:
     sys.path += [os.environ.get("REVIEWBOT_PACKAGES", ""), *installed]
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     signal.signal(signal.SIGALRM, stop)
-    found: dict[str, Any] = {}
-    for name in wanted["functions"]:
-        found[name] = answer(made_up, name, wanted["examples"])
-    for name, calls in wanted["calls"].items():
-        found[name] = answer(repeated, name, calls)
+    found = {name: answer(made_up, name, wanted["examples"]) for name in wanted["functions"]}
+    found |= {name: answer(repeated, name, calls) for name, calls in wanted["calls"].items()}
     if wanted["contract"]:
         found |= contracts(wanted["contract"], wanted["examples"])
     with open(REPORT, "w", encoding="utf-8") as file:
