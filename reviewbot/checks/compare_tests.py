@@ -110,7 +110,7 @@ def compare_tests(
         groups.setdefault(group, {}).setdefault(test.id, test)
     results = [
         replace(
-            _result(head.check, group, list(tests.values())),
+            _result(head, group, [*tests.values()], project),
             passes_without=all((head.check, id) in causes for id in tests),
         )
         for group, tests in groups.items()
@@ -220,7 +220,7 @@ def locate(
     changed = {
         file.path: lines
         for file in change.files
-        if file.is_regular("head") and classify(file.path) == "source"
+        if file.is_regular("head") and (classify(file.path) == "source" or CONFTEST in test.id)
         if (lines := changed_lines(file))
     }
     seen = [(frame.path, frame.line) for frame in reversed(test.frames)]
@@ -273,7 +273,7 @@ def changed_lines(file: ChangedFile) -> set[int]:
     return found
 
 
-def _result(check: str, group: Group, tests: list[TestOutcome]) -> CheckResult:
+def _result(run: CheckRun, group: Group, tests: list[TestOutcome], project: Project) -> CheckResult:
     """Named after the function, or the file, in which most of the tests are."""
     kind, state, place, _ = group
     function = Counter(map(_function_of, tests)).most_common(1)[0][0]
@@ -283,9 +283,11 @@ def _result(check: str, group: Group, tests: list[TestOutcome]) -> CheckResult:
     name += more or ESCAPES.sub("…", first.id.removeprefix(function))
     at_import = all(_is_file(test) for test in tests)
     verb = "cannot be loaded" if at_import else "fail" if more else "fails"
+    if name == CONFTEST and name not in project.head_files:  # a plug-in fails like one
+        name, verb = "no test", "can be loaded"
     message = ESCAPES.sub("…", first.message)
     return CheckResult(
-        check=check,
+        check=run.check,
         kind=kind,
         state=state,
         name=first.id,
@@ -307,8 +309,7 @@ def _function_of(test: TestOutcome) -> str:
 
 def _is_file(test: TestOutcome) -> bool:
     """Whether it is a file that cannot be imported."""
-    place = test.location
-    return test.outcome == "error" and place is not None and test.id == place.path
+    return test.outcome == "error" and test.location is not None and test.id == test.location.path
 
 
 def _writes(change: Change, match: re.Match[str]) -> bool:

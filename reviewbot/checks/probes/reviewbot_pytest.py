@@ -265,7 +265,7 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
         text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
         frames = frames_of(cause.__traceback__)
         is_conftest = isinstance(error, ConftestImportFailure)
-        if is_conftest or frames:  # a plug-in that imports the project fails like a conftest.py
+        if is_conftest or frames or isinstance(cause, ImportError):  # of a plug-in as well
             path = error.path if is_conftest else "conftest.py"
             write_broken(path, last_line(text), text, frames)
 
@@ -310,7 +310,7 @@ def frames_of(trace: Any) -> list[dict[str, Any]]:
 
 
 def frames_in_tree(places: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
-    found = [location(relative(file), int(line)) for file, line in places]
+    found = [location(relative(file), int(line)) for file, line in places if file[:1] != "<"]
     own = (p for p in found if not p["path"].startswith("..") and not INSTALLED.match(p["path"]))
     return list(own)[-MAX_FRAMES:]
 
