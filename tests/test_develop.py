@@ -312,6 +312,8 @@ def test_steps_from_the_command_line(empty: Project, monkeypatch: pytest.MonkeyP
         assert "reviewbot: step" not in run("develop", "-", "-q").stderr
         assert "1 fix is ready; --yes writes" in shown.stderr
         assert not (empty.folder / "calc.py").exists()
+        for key in ("user.name", "user.email"):
+            empty.git("config", key, "test@example.org")
         done = run("develop", "-", "--yes", "--commit")
     assert done.exit_code == 0, done.stderr
     assert "Add numbers" in done.stdout

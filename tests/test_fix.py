@@ -461,6 +461,8 @@ def test_what_is_written_when_asked_is_what_the_linter_would_write_and_is_taken_
     assert file.read_text() == UNTIDY
     # Committed, it is reviewed from what was recorded, and each fix is a commit with trailers.
     untidy.git("commit", "--quiet", "--all", "--message=Untidy")
+    for key in ("user.name", "user.email"):
+        untidy.git("config", key, "test@example.org")
     result = invoke("HEAD", "--yes", "--commit")
     assert result.exit_code == 0, result.stderr
     message = untidy.git("log", "-1", "--format=%B")
