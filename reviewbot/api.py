@@ -14,7 +14,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from reviewbot.cli.host import make_host, read_variables
 from reviewbot.errors import UsageError
-from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.pipeline import review as review_target
 from reviewbot.services import Host
@@ -37,7 +36,7 @@ async def open_host(directory: str | Path) -> AsyncIterator[tuple[Host, State]]:
 async def review_async(target: str = "", *, directory: str | Path = ".") -> Review:
     """Review what `target` names: a commit, `A..B` or `A...B`; "" is uncommitted work."""
     async with open_host(directory) as (host, state):
-        result = await review_target(Target(revision=target), host)
+        result = await review_target(target, host)
     state.save(result)
     return result
 

@@ -9,7 +9,7 @@ from conftest import Project
 from lean import lean_environment
 
 from reviewbot.config.load import flag_layer
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Change
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
@@ -85,5 +85,5 @@ def work(
             layers=(flag_layer({"review.effort": "low"}),),
             variables={"VIRTUAL_ENV": lean_environment(), **variables},
         )
-        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        change = asyncio.run(repository.load_change("HEAD"))
         return asyncio.run(what(change, host)), scripted

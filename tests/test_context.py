@@ -21,7 +21,7 @@ from reviewbot.context.brief import Brief, Passage, with_results
 from reviewbot.context.passages import excerpt_of
 from reviewbot.context.portions import MAX_BRIEF, write_briefs
 from reviewbot.debate.prompts import shared_prefix
-from reviewbot.git.change import Change, Location, Target
+from reviewbot.git.change import Change, Location
 from reviewbot.git.diff import load_patch
 from reviewbot.git.repository import Repository
 from reviewbot.severity import Severity
@@ -31,7 +31,7 @@ async def read(
     folder: Path, revision: str, results: Sequence[CheckResult], instructions: Sequence[str]
 ) -> tuple[Change, tuple[Brief, ...]]:
     with Repository(folder) as repository:
-        change = await repository.load_change(Target(kind="revision", revision=revision))
+        change = await repository.load_change(revision)
         contents = await load_project(change, repository)
         briefs = await write_briefs(change, contents, repository, instructions)
         return change, with_results(briefs, results)

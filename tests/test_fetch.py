@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from reviewbot.errors import GitError, ReviewbotError, UsageError
-from reviewbot.git.change import Target
 from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
 from tests.fake_github import GitHub, Pull
@@ -32,8 +31,7 @@ def fetch(github: GitHub, folder: Path, *commits: str, token: str = "", depth: i
 def test_two_commits_are_enough_for_a_review(github: GitHub, pull: Pull, tmp_path: Path) -> None:
     fetch(github, tmp_path / "new", pull.base_sha, pull.head_sha)
     with Repository(tmp_path / "new") as repository:
-        target = Target(kind="revision", revision=f"{pull.base_sha}..{pull.head_sha}")
-        change = asyncio.run(repository.load_change(target))
+        change = asyncio.run(repository.load_change(f"{pull.base_sha}..{pull.head_sha}"))
     assert [file.path for file in change.files] == ["a.py", "b.py"]
     assert change.title == "Change a.py"
 

@@ -19,7 +19,7 @@ from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
 from reviewbot.fixing import fix
-from reviewbot.git.change import Location, Target
+from reviewbot.git.change import Location
 from reviewbot.git.repository import Repository
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
@@ -360,7 +360,7 @@ def test_what_changes_nothing_or_cannot_be_made_is_no_fix(project: Project) -> N
     task = Task(id="1", kind="fix", title="", paths=(), judge=judge)
     with Repository(project.folder) as repository:
         trials = Trials(
-            change=asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD"))),
+            change=asyncio.run(repository.load_change("HEAD")),
             evidence=Evidence(),
             repository=repository,
             executor=Bubblewrap(find_environment(None, {})),

@@ -20,7 +20,6 @@ from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.project import find_uses, folder_of, load_project
 from reviewbot.checks.run import applies
 from reviewbot.fixing import fix, fix_report
-from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.sandbox.bubblewrap import Bubblewrap
@@ -231,7 +230,7 @@ def test_where_tests_run(project: Project) -> None:
 def suites_of(project: Project) -> list[str]:
     async def plan() -> list[str]:
         with Repository(project.folder) as repository:
-            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            change = await repository.load_change("HEAD")
             found = await load_project(change, repository, (*PYTHON.checks, *JAVASCRIPT.checks))
             paths = [path for file in change.files for path in (file.old_path, file.path)]
             return [c.name for c in found.checks if c.kind == "test" and applies(c, paths, found)]
@@ -241,7 +240,7 @@ def suites_of(project: Project) -> list[str]:
 
 def test_a_whole_tree_is_checked_in_the_folders_of_its_projects(services: Project) -> None:
     services.commit("Fail", {"services/web/tests/test_page.py": "def test_x():\n    assert 0\n"})
-    review = services.review(target=Target(kind="all"))
+    review = services.review(target="", kind="all")
     suites = {name: text for name, text in results_of(review).items() if "pytest" in name}
     assert suites.pop("pytest services/web") == "0 passed, 1 failed"
     assert suites == dict.fromkeys(("pytest", "pytest services/api"), "1 passed")
@@ -272,7 +271,7 @@ def test_a_claim_is_proven_and_fixed_in_the_project_that_it_is_about(services: P
         return {"claims": [claim]} if "first_pass" in label else edit(label, prompt)
 
     with Repository(services.folder) as repository:
-        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        change = asyncio.run(repository.load_change("HEAD"))
         review, results = asyncio.run(fix(change, host_of(repository, Scripted(answer))))
     proof = next(finding.proof for finding in review.findings if finding.proof)
     assert (proof.result, proof.folder) == ("proven", "services/api")
@@ -290,7 +289,7 @@ def test_a_report_about_a_project_is_reproduced_there(services: Project) -> None
         return {"cause": "or", "test": EMPTY} if is_asked else edit(label, prompt)
 
     with Repository(services.folder) as repository:
-        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        change = asyncio.run(repository.load_change("HEAD"))
         host = host_of(repository, Scripted(answer))
         result = asyncio.run(fix_report("An empty cart costs 1, see api/src/cart.py", change, host))
     assert result.outcome == "fixed", result.attempts

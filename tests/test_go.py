@@ -17,7 +17,7 @@ from reviewbot.checks.compare import compare
 from reviewbot.checks.evidence import FAILURES, CheckRun, Evidence, Report
 from reviewbot.checks.languages import configured_checks
 from reviewbot.checks.languages.go import GO, PROGRAM, read_go, read_vet
-from reviewbot.git.change import Side, Target
+from reviewbot.git.change import Side
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Completed
 
 TESTED = 'package {0}\n\nimport "testing"\n\nfunc Test{1}(t *testing.T) {{ {1}({2}) }}\n'
@@ -93,7 +93,7 @@ def test_a_module_is_tested(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     project.commit("Begin", MODULE)
     compile_library(project.folder / "tool", "./in")
-    review = project.review(target=Target(kind="all"))
+    review = project.review(target="", kind="all")
     found = {finding.title: finding.result for finding in review.findings}
     assert {title: str(result.location) for title, result in found.items() if result} == {
         "TestMean/three fails: found 4, not 3": "shop_test.go:9",

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from lean import lean_environment
 
 from reviewbot.config.load import flag_layer
-from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, Usage
@@ -96,9 +95,8 @@ class Reviews:
                 variables={"VIRTUAL_ENV": lean_environment()},
                 memory=self.memory if memory is None else memory,
             )
-            target = Target(kind="revision", revision="main...topic")
             self.panelist.shown.clear()
-            result = asyncio.run(review(target, host))
+            result = asyncio.run(review("main...topic", host))
         if memory is None:
             assert result.memory
             # It travels as JSON.

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
 from reviewbot.config.load import read_layer
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Change
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.prices import DOLLAR, Price
@@ -124,7 +124,7 @@ FAULTS = [
 async def review_seeds(folder: Path, url: str, seeds: Iterable[int]) -> list[Review]:
     """A review for each seed, of a change with a title of its own. Five ledgers take turns."""
     with Repository(folder) as repository:
-        change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+        change = await repository.load_change("HEAD")
         host = Host(repository=repository, journal=Journal(), may_execute=False)
 
         def job(seed: int) -> tuple[Change, Host]:
@@ -361,7 +361,7 @@ def test_no_model_hides_or_approves_what_checks_found(project: Project) -> None:
             # The journal is shared, and equal questions to one provider share an answer.
             texts = [configuration(f"{url}/{kind}", kind, "low").encode() for kind in KINDS]
             layers = [(read_layer("config.yml", "user", text),) for text in texts]
-            targets = [Target(kind="revision", revision=f"0..{n + 1}") for n in range(len(PLANTED))]
+            targets = [f"0..{n + 1}" for n in range(len(PLANTED))]
             changes = [await repository.load_change(target) for target in targets]
             jobs = [(change, replace(host, layers=layer)) for layer in layers for change in changes]
             return await review_all(jobs)

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.errors import UsageError
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Change
 from reviewbot.git.diff import load_patch
 from reviewbot.git.repository import Repository
 
@@ -69,8 +69,7 @@ def test_a_patch_says_what_the_repository_says(
     many_kinds: Project, options: tuple[str, ...]
 ) -> None:
     patch = git(many_kinds, "diff", "-M", *options, "HEAD~1", "HEAD")
-    target = Target(kind="revision", revision="HEAD")
-    expected = asyncio.run(Repository(many_kinds.folder).load_change(target)).files
+    expected = asyncio.run(Repository(many_kinds.folder).load_change("HEAD")).files
     change = load(patch)
     assert (change.base_tree, change.head_tree, change.notes) == ("", "", ())
     for file, same in zip(change.files, expected, strict=True):

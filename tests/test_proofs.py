@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Language, probe
 from reviewbot.checks.languages.python import PYTHON
-from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.proofs.proof import Kind, Proof, Reproduction, prove
@@ -93,7 +92,7 @@ def run(
 
     async def prove_all() -> list[Proof]:
         with Repository(project.folder) as repository:
-            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            change = await repository.load_change("HEAD")
             variables = {"VIRTUAL_ENV": prefix or lean_environment(), **project.variables}
             environment = find_environment(project.folder, variables)
             with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
@@ -106,7 +105,7 @@ def run(
 def compare(project: Project, *functions: str) -> dict[str, Comparison]:
     async def run_search() -> dict[str, Comparison]:
         with Repository(project.folder) as repository:
-            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            change = await repository.load_change("HEAD")
             environment = find_environment(project.folder, {"VIRTUAL_ENV": lean_environment()})
             with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
                 trees = change.base_tree, change.head_tree

@@ -10,25 +10,27 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Project
 
 from reviewbot.errors import GitError, UsageError
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Change
 from reviewbot.git.repository import Repository
 from reviewbot.state import find_state
 
-AUTO = Target()
-STAGED = Target(kind="staged")
-WORK_TREE = Target(kind="worktree")
-HEAD = Target(kind="revision", revision="HEAD")
-BASE = Target(kind="base", revision="HEAD~2")
+Target = dict[str, Any]  # arguments of load_change
+AUTO: Target = {}
+STAGED: Target = {"kind": "staged"}
+WORK_TREE: Target = {"kind": "worktree"}
+HEAD: Target = {"revision": "HEAD"}
+BASE: Target = {"kind": "base", "revision": "HEAD~2"}
 
 
 def load(folder: Path, target: Target = AUTO, index_file: Path | None = None) -> Change:
     with Repository(folder, index_file=index_file) as repository:
-        return asyncio.run(repository.load_change(target))
+        return asyncio.run(repository.load_change(**target))
 
 
 def paths(folder: Path, target: Target = AUTO) -> list[str]:
@@ -82,7 +84,7 @@ def history(template: Project, tmp_path: Path) -> Project:
 
 
 def revision(name: str, *pathspecs: str) -> Target:
-    return Target(kind="revision", revision=name, paths=pathspecs)
+    return {"revision": name, "kind": "revision", "paths": pathspecs}
 
 
 def test_kinds_of_targets(history: Project) -> None:
@@ -93,7 +95,7 @@ def test_kinds_of_targets(history: Project) -> None:
         (revision("main~1..side"), ["a.py", "b.py", "c.py"]),
         (revision("main~1...side"), ["b.py", "c.py"]),
         (revision("side.."), ["a.py"]),
-        (Target(kind="base", revision="main~1"), ["b.py", "c.py"]),
+        ({"kind": "base", "revision": "main~1"}, ["b.py", "c.py"]),
         (AUTO, ["b.py", "c.py"]),
         (STAGED, []),
         (WORK_TREE, []),
@@ -102,7 +104,7 @@ def test_kinds_of_targets(history: Project) -> None:
 
 
 def test_commits_and_names_of_a_change(history: Project) -> None:
-    change = load(history.folder, Target(kind="base", revision="main~1"))
+    change = load(history.folder, {"kind": "base", "revision": "main~1"})
     assert change.target == "--base main~1"
     assert change.head_commit == history.git("rev-parse", "HEAD")
     assert change.base_commit == history.git("rev-parse", "HEAD~1")
@@ -147,7 +149,7 @@ def test_pathspecs_are_relative_to_where_the_user_stands(history: Project) -> No
 def test_a_renamed_file_matches_by_either_name(history: Project) -> None:
     history.git("mv", "a.py", "z.py")
     for name in ("a.py", "z.py"):
-        (file,) = load(history.folder, Target(paths=(name,))).files
+        (file,) = load(history.folder, {"paths": (name,)}).files
         assert (file.status, file.old_path, file.path) == ("renamed", "a.py", "z.py")
 
 
@@ -256,7 +258,7 @@ def test_nothing_of_the_repository_changes(
     for number, target in enumerate((AUTO, STAGED, WORK_TREE, HEAD)):
         tree = tmp_path_factory.mktemp("tree") / str(number)
         with Repository(folder) as repository:
-            change = asyncio.run(repository.load_change(target))
+            change = asyncio.run(repository.load_change(**target))
             assert change.files
             asyncio.run(repository.lay_out(change.head_tree, tree))
         assert read_all(folder) == before
@@ -493,15 +495,15 @@ def test_a_hostile_repository_runs_nothing(
     changes = {}
     for number, target in enumerate((AUTO, STAGED, WORK_TREE, HEAD)):
         with Repository(Path()) as repository:
-            change = asyncio.run(repository.load_change(target))
+            change = asyncio.run(repository.load_change(**target))
             folder = tmp_path_factory.mktemp("tree") / str(number)
             asyncio.run(repository.lay_out(change.head_tree, folder))
-        changes[target.kind] = added(change)
+        changes[target.get("kind", "")] = added(change)
     assert not mark(hostile).exists(), mark(hostile).read_text()
     assert read_all(hostile.folder) == before
     assert changes["worktree"].keys() == {"git", "new.md"}  # for others a filter is wanted
     assert changes["staged"] == {}
-    assert changes["revision"]["a.py"] == ["a = 2"]
+    assert changes[""]["a.py"] == ["a = 2"]
     subprocess.run(("git", "status"), capture_output=True, check=False)
     assert mark(hostile).exists(), "the traps work"
 

@@ -16,7 +16,7 @@ from reviewbot.config.load import flag_layer
 from reviewbot.config.settings import ToolSettings
 from reviewbot.errors import ConfigError
 from reviewbot.events import Event
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Change
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ToolCall, ToolTurn
@@ -52,7 +52,7 @@ FILES: Mapping[str, str | bytes | None] = {
     "a b/\u202e.py": "odd = 1\n",
     ".gitattributes": "*.py binary\n",
 }
-TARGET = Target(kind="revision", revision="HEAD")
+TARGET = "HEAD"
 
 
 class Shop(NamedTuple):

@@ -12,7 +12,6 @@ from reviewbot.config.dismissals import ignored
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError
-from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.services import CONFIG_FILES, repository_layers
 
@@ -67,7 +66,7 @@ async def load_committed(repository: Repository) -> tuple[Loaded, Mapping[str, b
     """
     files: Mapping[str, bytes] = {}
     with suppress(GitError):
-        head = await repository.load_change(Target(revision="HEAD..HEAD"))  # it may be shallow
+        head = await repository.load_change("HEAD..HEAD")  # it may be shallow
         files = await repository.read_files(head.head_tree, CONFIG_FILES)
     return load_settings([*read_layers(os.environ), *repository_layers(files)]), files
 

@@ -13,7 +13,6 @@ from reviewbot.cli.terminal import FOLDER, Command, deliver, output_option, say,
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
 from reviewbot.errors import UsageError
-from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review
@@ -64,7 +63,7 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
                     variables={**os.environ, **own},
                     emit=emit,
                 )
-                result = await review(Target(kind="revision", revision="HEAD"), host)
+                result = await review("HEAD", host)
         state.save(result)
     deliver(render(result, format, style_for()))
     if any("pytest is not installed" in check.text for check in result.checks):

@@ -21,7 +21,7 @@ from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ConfigError, GitError, ReviewbotError, SandboxError, UsageError
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Change
 from reviewbot.git.process import Git
 from reviewbot.hooks.install import find_hooks
 from reviewbot.journal import Journal
@@ -67,7 +67,7 @@ async def command() -> int:
         variables = await read_variables(repository)
         applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
         with suppress(GitError):
-            head = await repository.load_change(Target(revision="HEAD..HEAD"))
+            head = await repository.load_change("HEAD..HEAD")
             found = await load_project(head, repository, known)
             of_project = (check for check in found.checks if check.kind != "scan")
             applying += (check for check in of_project if applies(check, found.head_files, found))

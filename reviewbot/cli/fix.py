@@ -13,7 +13,6 @@ from reviewbot.cli.terminal import CONTENT, deliver, panel_options, say, style_f
 from reviewbot.config.settings import Effort
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.fixing import develop, fix, fix_report, pursue
-from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, open_writer, recover
 from reviewbot.reports import render
 from reviewbot.reports.text import commit_message, render_fixes
@@ -88,7 +87,7 @@ async def run_fix(options: Options, specification: str = "") -> int:
                 writer.check_branch(*await writer.git.head())
         if options.linters:
             host = replace(host, providers={})
-        change = await repository.load_change(Target(revision=options.target))
+        change = await repository.load_change(options.target)
         review: Review | None = None
         report = (options.report or b"").decode("utf-8", "replace")
         if specification:

@@ -30,7 +30,6 @@ from reviewbot.debate import prompts
 from reviewbot.debate.case import Case, Position
 from reviewbot.debate.reader import Judgement
 from reviewbot.errors import GitError, ReviewbotError, UsageError
-from reviewbot.git.change import Target
 from reviewbot.journal import Journal
 from reviewbot.llm.client import Totals
 from reviewbot.llm.prices import DOLLAR
@@ -205,7 +204,7 @@ async def replay(id: str, format: str) -> None:
     most = flag_layer({"limits.cost_usd": 10_000})  # what was paid needs no cap
     with open_repository() as repository:
         commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
-        change = await repository.load_change(Target(kind="revision", revision=commits))
+        change = await repository.load_change(commits)
         host = replace(
             make_host(repository, past.state, os.environ, most),
             journal=Journal(),  # another replay may have other answers to the same questions

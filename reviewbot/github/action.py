@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reviewbot.config.settings import Settings
 from reviewbot.errors import ReviewbotError, UsageError
-from reviewbot.git.change import Target
+from reviewbot.git.change import TargetKind
 from reviewbot.git.repository import Repository
 from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo, decide, may_execute, needs_permission_of
@@ -116,8 +116,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
         if error.kind not in REFUSED:  # there may be one
             raise
         runner.say(str(error), "warning")
-    target = Target(kind="all", revision=job.sha)
-    review, settings = review_target(job, target, [job.sha], last.memory)
+    review, settings = review_target(job, job.sha, "all", [job.sha], last.memory)
     code = steps.keep(job, runner, review, settings)
     state = last.with_cost(review.usage.cost_usd, reviews=1)
     line = pulls.encode_state(replace(state, memory=review.memory or Memory(), head=job.sha))
@@ -143,8 +142,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
 def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
     """Run the checks over what the queue merges, without models, and say so in a check run."""
     commits = [job.event.base_sha, job.event.head_sha]
-    target = Target(kind="revision", revision="..".join(commits))
-    review, settings = review_target(job, target, commits)
+    review, settings = review_target(job, "..".join(commits), "auto", commits)
     code = steps.keep(job, runner, review, settings)
     if not job.dry_run:
         perform(client, 0, steps.make_check_run(review, settings.review.fail_on, has_panel=False))
@@ -152,12 +150,12 @@ def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
 
 
 def review_target(
-    job: Job, target: Target, commits: Sequence[str], memory: Memory | None = None
+    job: Job, target: str, kind: TargetKind, commits: Sequence[str], memory: Memory | None = None
 ) -> tuple[Review, Settings]:
     """A review without a pull request, and the settings that the first of its commits has."""
     with Repository(steps.fetch(job, *commits)) as repository:
         settings = steps.settings_at(job, repository, commits[0])
-        change = asyncio.run(repository.load_change(target))
+        change = asyncio.run(repository.load_change(target, kind=kind))
         host = replace(steps.make_host(job, repository, memory), may_execute=True)
         if job.event.subject == "merge_group":
             host = replace(host, providers={})

@@ -329,7 +329,7 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
         raise UsageError(f"there is a branch {branch} already", hint=hint)
     report = f"{issue.get('title') or ''}\n\n{issue.get('body') or ''}"
     with Repository(steps.fetch(job, sha)) as repository:
-        change = steps.load_change(repository, f"{sha}..{sha}")
+        change = asyncio.run(repository.load_change(f"{sha}..{sha}"))
         host = replace(steps.make_host(job, repository, None), may_execute=True)
         result = asyncio.run(fix_report(report, change, host))
     cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
-from reviewbot.git.change import Change, Message, Target
+from reviewbot.git.change import Change, Message
 from reviewbot.github import steps
 from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError, as_described
@@ -142,7 +142,7 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
         if not made:
             return made, ""
         steps.fetch(run.job, head)
-        is_same = steps.load_change(run.repository, head).head_tree == fixed[-1].tree
+        is_same = asyncio.run(run.repository.load_change(head)).head_tree == fixed[-1].tree
         return made, "" if is_same else "GitHub made other files of it than those that were tried"
     except (CallError, UsageError, GitError) as error:  # what is committed stays known
         return made, error.with_hint
@@ -356,8 +356,8 @@ async def _suggestions(
 async def _before(run: Run, fixed: str) -> tuple[Files, list[str]]:
     """What files had before a commit, and the paths of those that were changed since."""
     repository, head = run.repository, run.snapshot.pull.head_sha
-    made = await repository.load_change(Target(kind="revision", revision=fixed))
-    now = await repository.load_change(Target(kind="revision", revision=f"{fixed}..{head}"))
+    made = await repository.load_change(fixed)
+    now = await repository.load_change(f"{fixed}..{head}")
     touched = {path for file in now.files for path in (file.path, file.old_path)}
     paths = [file.old_path for file in made.files if file.path not in touched]
     old = await repository.read_files(made.base_tree, paths)

@@ -22,7 +22,7 @@ from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.events import Event
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Change
 from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
 from reviewbot.github import plan, pulls
@@ -100,10 +100,6 @@ def fetch(job: Job, *commits: str) -> Path:
     return folder
 
 
-def load_change(repository: Repository, revision: str) -> Change:
-    return asyncio.run(repository.load_change(Target(kind="revision", revision=revision)))
-
-
 def settings_at(job: Job, repository: Repository, commit: str) -> Settings:
     files = asyncio.run(repository.read_files(commit, CONFIG_FILES))
     return load_settings([*job.layers(), *repository_layers(files)]).settings
@@ -119,7 +115,7 @@ def read_change(run: Run) -> Change:
         base = str(found["merge_base_commit"]["sha"])
     if base != pull.base_sha:
         fetch(run.job, base)
-    change = load_change(run.repository, f"{base}..{pull.head_sha}")
+    change = asyncio.run(run.repository.load_change(f"{base}..{pull.head_sha}"))
     said = "\n\n".join(filter(None, (pull.body, change.description)))
     return replace(change, title=pull.title, description=said)
 

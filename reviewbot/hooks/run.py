@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from reviewbot.config.load import flag_layer
 from reviewbot.config.settings import CheckSettings
 from reviewbot.errors import GitError, ReviewbotError, UsageError
-from reviewbot.git.change import Target
 from reviewbot.git.place import Place
 from reviewbot.git.process import Git
 from reviewbot.git.repository import Repository
@@ -45,7 +44,7 @@ class PushedRef(Struct, frozen=True):
 
 async def review_commit(host: Host, repository: Repository, state: State, say: Say) -> int:
     """Review the index without running anything of it. Raises ReviewbotError."""
-    change = await repository.load_change(Target(kind="staged"))
+    change = await repository.load_change(kind="staged")
     if change.base_tree == change.head_tree:
         say(
             "reviewbot: nothing is staged; reviewbot review HEAD reviews the last commit, "
@@ -141,7 +140,7 @@ async def find_ranges(
 async def _review_range(
     revision: str, host: Host, repository: Repository, state: State, say: Say, ends_at: float
 ) -> int:
-    change = await repository.load_change(Target(kind="revision", revision=revision))
+    change = await repository.load_change(revision)
     change = replace(change, is_whole=not change.base_commit)  # as new as its configuration
     settings = (await read_base(change, host))[0].settings
     seconds = min(settings.limits.seconds, int(ends_at - time.monotonic()))

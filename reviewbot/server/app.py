@@ -31,7 +31,6 @@ from uvicorn import Config, Server
 from reviewbot.errors import ReviewbotError
 from reviewbot.events import Emit, Event
 from reviewbot.fixing import develop, fix, fix_report, pursue
-from reviewbot.git.change import Target
 from reviewbot.git.diff import load_patch
 from reviewbot.pipeline import review
 from reviewbot.reports import FORMATS, render
@@ -194,7 +193,7 @@ async def perform(order: Order, host: Host, state: State) -> Any:
         change, host = await load_patch(order.patch.encode()), replace(host, repository=None)
     else:
         assert host.repository
-        change = await host.repository.load_change(Target(revision=order.target))
+        change = await host.repository.load_change(order.target)
     if isinstance(order, ReviewOrder):
         result = await review(change, host)
         state.save(result)

@@ -15,7 +15,6 @@ from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel, Panelist, Question
 from reviewbot.debate.reader import read_document
 from reviewbot.errors import ModelError, UsageError
-from reviewbot.git.change import Target
 from reviewbot.llm.tools import TOOLS, ToolBox
 from reviewbot.llm.tools.files import Context
 from reviewbot.reports import render
@@ -116,7 +115,7 @@ async def open_chat(host: Host) -> AsyncIterator[Chat]:
     """A conversation about uncommitted work, or else the last commit. Raises ReviewbotError."""
     assert host.repository
     assert host.state_folder
-    change = await host.repository.load_change(Target())
+    change = await host.repository.load_change()
     change = replace(change, target="chat", title="", description="")
     async with open_services(change, host, kind="chat") as services:
         names = names_of(await host.repository.list_files(change.head_tree))

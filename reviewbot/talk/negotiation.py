@@ -17,7 +17,6 @@ from reviewbot.debate import prompts
 from reviewbot.debate.case import alike
 from reviewbot.debate.panel import Absence
 from reviewbot.errors import ReviewbotError, UsageError
-from reviewbot.git.change import Target
 from reviewbot.llm.client import Totals
 from reviewbot.services import Host, open_services
 from reviewbot.text.secrets import shown
@@ -114,7 +113,7 @@ async def negotiate(
     assert host.repository
     if not (question := shown(question)).strip():
         raise UsageError("the question is empty", hint="ask, for example: How should we …?")
-    change = await host.repository.load_change(Target())
+    change = await host.repository.load_change()
     change = replace(change, target="negotiation", title=question, description="")
     files = await host.repository.read_files(change.head_tree, paths)
     if missing := sorted(set(paths) - files.keys()):
