@@ -182,13 +182,15 @@ async def _commit(git: Git, revision: str) -> str:
 
 async def _merge_base(place: Place, new: str, known: list[str]) -> str:
     """The empty tree if nothing is in common."""
+    if not known:
+        return place.empty_tree
     # There may be more commits than a command line holds: only those beside the new ones matter.
     wanted = "\n".join((new, *(f"^{commit}" for commit in known))).encode("ascii")
     found = await place.reviewed("rev-list", "--boundary", "--stdin", stdin=wanted)
     commits = found.decode("ascii").split()
     if borders := [commit[1:] for commit in commits if commit.startswith("-")]:
         return (await place.reviewed("merge-base", new, *borders)).decode("ascii").split()[0]
-    if commits and known and place.is_shallow:
+    if commits and place.is_shallow:
         message = "this clone is shallow, so it is unknown where the pushed commits begin"
         raise GitError(message, hint="git fetch --unshallow")
     return place.empty_tree if commits else new
