@@ -108,13 +108,7 @@ def compare_tests(
         if cause and test.message and not test.message.startswith(ASSERTS):
             group = said.setdefault((cause, group[1], test.message), group)
         groups.setdefault(group, {}).setdefault(test.id, test)
-    results = [
-        replace(
-            _result(head, group, [*tests.values()], project),
-            passes_without=all((head.check, id) in causes for id in tests),
-        )
-        for group, tests in groups.items()
-    ]
+    results = [_result(head, k, [*t.values()], project, causes) for k, t in groups.items()]
     if lost := silenced_tests(base, head, change, project):
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
@@ -273,7 +267,9 @@ def changed_lines(file: ChangedFile) -> set[int]:
     return found
 
 
-def _result(run: CheckRun, group: Group, tests: list[TestOutcome], project: Project) -> CheckResult:
+def _result(
+    run: CheckRun, group: Group, tests: list[TestOutcome], project: Project, causes: Causes
+) -> CheckResult:
     """Named after the function, or the file, in which most of the tests are."""
     kind, state, place, _ = group
     function = Counter(map(_function_of, tests)).most_common(1)[0][0]
@@ -297,6 +293,7 @@ def _result(run: CheckRun, group: Group, tests: list[TestOutcome], project: Proj
         category="correctness" if kind == "broken_test" else "tests",
         tests=tuple(test.id for test in tests),
         at_import=at_import,
+        passes_without=all((run.check, test.id) in causes for test in tests),
         output=first.output,
     )
 
