@@ -4,7 +4,7 @@
 
 FOLDER is a clone with the environment of its tests in `.venv`; its files and branches stay as they
 are. On top of HEAD, COUNT changes (20 by default) are made of lines of Python code that is no test:
-one gets a defect, and up to six others, half of them near it and none beside it, are written in
+one gets a defect, and up to 24 others, half of them near it and none beside it, are written in
 another way. Prints a line a change, with tabs between its fields: whether broken tests are reported
 at the defect (`exact`), there and elsewhere (`among others`), only elsewhere (`elsewhere`), or not
 at all (`unnoticed`); the defect; and the places. Then to standard error the sums.
@@ -27,7 +27,7 @@ from typing import NamedTuple
 from benchmarks.timing import BIN, environment
 from reviewbot.text.files import classify
 
-COUNT = 20
+COUNT, OTHERS = 20, 24
 NEAR = 60  # lines
 OPPOSITE: dict[type[ast.AST], str] = {
     **{ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">", ast.Eq: "!=", ast.NotEq: "=="},
@@ -54,7 +54,11 @@ def main(folder: Path, count: int = COUNT) -> int:
             defect = choice.choice(defects)
             apart = [e for e in harmless if abs(e.line - defect.line) > 1 or e.path != defect.path]
             near = [e for e in apart if e.path == defect.path and abs(e.line - defect.line) < NEAR]
-            others = [edit for pool in (near, apart) for edit in choice.choices(pool or apart, k=3)]
+            others = [
+                edit
+                for pool in (near, apart)
+                for edit in choice.choices(pool or apart, k=OTHERS // 2)
+            ]
             commit = commit_of(folder, texts, [*others, defect])
             command = (BIN / "reviewbot", "review", commit, "--format", "json", "--state", state)
             printed = subprocess.run(command, cwd=folder, capture_output=True, env=environment())

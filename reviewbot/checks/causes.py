@@ -1,7 +1,7 @@
 """Which edit of a change breaks a test: the one without which the test passes."""
 
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 
 from msgspec import Struct
@@ -18,9 +18,8 @@ from reviewbot.sandbox.executor import Executor
 from reviewbot.text.files import classify
 
 Place = tuple[str, int]  # a path and a line
-MAX_TESTS = 5  # of a result that run again
-MAX_EDITS = 8  # without which tests of a suite run, one at a time
-MAX_SECONDS = 20  # of such a run; if one takes longer, there are no more
+MAX_RESULTS, MAX_TESTS = 5, 5  # of a suite, and of a result, that run again
+MAX_SECONDS, MAX_RUN_SECONDS = 60, 20  # for a result, and of one run
 
 
 class Edit(Struct, frozen=True):
@@ -33,10 +32,6 @@ class Edit(Struct, frozen=True):
     def is_at(self, result: CheckResult) -> bool:
         return result.location is not None and self.place.is_near(result.location)
 
-    def undo(self, text: str) -> str:
-        lines, above = text.split("\n"), self.place.line - 1
-        return "\n".join([*lines[:above], *self.removed, *lines[above + self.count :]])
-
     def lines_in(self, executed: Container[Place]) -> list[int]:
         numbers = range(self.place.line, self.place.end_line + 1)
         return [number for number in numbers if (self.place.path, number) in executed]
@@ -45,10 +40,10 @@ class Edit(Struct, frozen=True):
 async def find_causes(
     evidence: Evidence, change: Change, project: Project, executor: Executor
 ) -> Causes:
-    """Run tests that the change breaks without each of its likeliest edits.
+    """Run tests that the change breaks without the edit where they are reported, then without half
+    of the others, and so on until one edit is left.
 
-    Those are where results are, then those that broken tests executed, and fewest others. A change
-    of one edit is left out, and so is a suite that takes long and cannot run some tests alone.
+    A change of one edit is left out, and so is a suite that takes long and runs no test alone.
     """
     if all(result.kind != "broken_test" for result in evidence.new_results):
         return {}
@@ -61,43 +56,59 @@ async def find_causes(
         tests = suites[check.name].report.tests
         ran = {test.id: {*_ran(test)} for test in tests if test.outcome != "passed"}
         passed = Counter(chain(*(map(_ran, (test for test in tests if test.id not in ran)))))
-        failed = set[Place]().union(*(ran[id] for result in broken for id in result.tests))
 
-        def rank(edit: Edit) -> tuple[bool, bool, bool, int]:
-            path, is_near = edit.place.path, any(map(edit.is_at, broken))
-            counts = [passed[path, line] for line in edit.lines_in(failed)]
-            return not is_near, not counts, classify(path) != "source", min(counts, default=0)
+        async def find_cause(result: CheckResult) -> Edit | None:
+            ids, lines = result.tests[:MAX_TESTS], ran[result.tests[0]]
+            left = float(MAX_SECONDS)
 
-        ranked = sorted(edits, key=rank)[:MAX_EDITS]
-        near = [edit for edit in ranked if any(map(edit.is_at, broken))]
-        for tried in (near, [edit for edit in ranked if edit not in near]):
-            left = [result for result in broken if (check.name, result.tests[0]) not in causes]
-            ids = [id for result in left for id in result.tests[:MAX_TESTS]]
-            job = job_of_tests(check, ids, change.head_tree, project)
-            undone = ({e.place.path: e.undo(texts[e.place.path])} for e in tried if left)
-            job = replace(job, seconds=min(job.seconds, MAX_SECONDS))
-            jobs = (replace(job, extra_files={**job.extra_files, **files}) for files in undone)
-            runs = await run_all(*map(executor.execute, jobs))
-            outcomes = [read(check, "head", completed)[2].outcomes for completed in runs]
-            for result in left:
-                some = result.tests[:MAX_TESTS]
-                fits = [all(outcome_before(i, o, {}) == "passed" for i in some) for o in outcomes]
-                found = [edit for edit, is_cause in zip(tried, fits, strict=False) if is_cause]
-                for edit in sorted(found, key=lambda edit: not edit.is_at(result))[:1]:
-                    lines = edit.lines_in(ran[some[0]]) or [edit.place.line]
-                    line = min(lines, key=lambda n: passed[edit.place.path, n])
-                    at = next((r.location for r in broken if edit.is_at(r)), None)
-                    place = at or Location(edit.place.path, line, line)
-                    causes.update({(check.name, id): place for id in result.tests})
-            if any(completed.outcome != "ended" for completed in runs):
-                break
+            async def passes_without(undone: Sequence[Edit]) -> bool:
+                nonlocal left
+                job = job_of_tests(check, ids, change.head_tree, project)
+                files = {**job.extra_files, **undo(undone, texts)}
+                job = replace(job, extra_files=files, seconds=min(job.seconds, MAX_RUN_SECONDS))
+                completed = await executor.execute(job)
+                left -= completed.seconds
+                outcomes = read(check, "head", completed)[2].outcomes
+                return all(outcome_before(id, outcomes, {}) == "passed" for id in ids)
+
+            def rank(edit: Edit) -> tuple[bool, bool, int]:
+                counts = [passed[edit.place.path, line] for line in edit.lines_in(lines)]
+                return not counts, classify(edit.place.path) != "source", min(counts, default=0)
+
+            near = [edit for edit in edits if edit.is_at(result)]
+            if near and await passes_without(near):
+                return near[0]
+            rest = sorted((edit for edit in edits if edit not in near), key=rank)
+            while len(rest) > 1 and left > 0:
+                half = rest[: len(rest) // 2]
+                rest = half if await passes_without(half) else rest[len(half) :]
+            return rest[0] if len(rest) == 1 and await passes_without(rest) else None
+
+        largest = sorted(broken, key=lambda result: -len(result.tests))[:MAX_RESULTS]
+        for result, edit in zip(largest, await run_all(*map(find_cause, largest)), strict=True):
+            if edit:
+                lines = edit.lines_in(ran[result.tests[0]]) or [edit.place.line]
+                line = min(lines, key=lambda n: passed[edit.place.path, n])
+                at = next((r.location for r in broken if edit.is_at(r)), None)
+                place = at or Location(edit.place.path, line, line)
+                causes.update({(check.name, id): place for id in result.tests})
 
     for check in project.checks if len(edits) > 1 else ():
         new = (result for result in evidence.new_results if result.check == check.name)
         broken = [result for result in new if result.kind == "broken_test"]
-        if broken and (IDS in check.command or suites[check.name].seconds < MAX_SECONDS / 2):
+        if broken and (IDS in check.command or suites[check.name].seconds < MAX_RUN_SECONDS / 2):
             await find_in(check, broken)
     return causes
+
+
+def undo(edits: Iterable[Edit], texts: Mapping[str, str]) -> dict[str, str]:
+    """The texts of the files of edits, by path, without these."""
+    undone = dict[str, str]()
+    for edit in sorted(edits, key=lambda edit: edit.place, reverse=True):  # those below first
+        lines = undone.get(edit.place.path, texts[edit.place.path]).split("\n")
+        lines[edit.place.line - 1 : edit.place.line - 1 + edit.count] = edit.removed
+        undone[edit.place.path] = "\n".join(lines)
+    return undone
 
 
 def _ran(test: TestOutcome) -> Iterator[Place]:
