@@ -50,9 +50,8 @@ def truth_of(finding: Finding) -> Literal["real", "not_real"] | None:
     """
     if finding.status == "question":
         return None
-    result = finding.proof.result if finding.proof else ""
-    if result in ("proven", "refuted"):
-        return "real" if result == "proven" else "not_real"
+    if finding.proof and finding.proof.result in ("proven", "refuted"):
+        return "real" if finding.proof.result == "proven" else "not_real"
     return finding.ruling if finding.ruling in ("real", "not_real") else None
 
 
