@@ -16,15 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.cli.host import make_host, open_repository, open_state, read_layers
 from reviewbot.cli.review import format_option
-from reviewbot.cli.terminal import (
-    Group,
-    deliver,
-    is_given,
-    output_option,
-    say,
-    state_option,
-    style_for,
-)
+from reviewbot.cli.terminal import Group, deliver, output_option, say, state_option, style_for
 from reviewbot.config.load import flag_layer, load_settings
 from reviewbot.debate import prompts
 from reviewbot.debate.case import Case, Position
@@ -170,13 +162,14 @@ async def show(id: str, format: str) -> None:
     """Show a review again, by default the newest. With -v, also what models were asked."""
     async with open_past() as past:
         review, record = past.find(id)
-    parts = [render(review, format, style_for())] if review else []
+    style = style_for()
+    parts = [render(review, format, style)] if review else []
     if record and not review and record.session.review.strip("{}"):  # a negotiation or a chat
         with suppress(msgspec.MsgspecError):
             lines = msgspec.json.format(record.session.review).split("\n")
             parts.append("\n".join(map(safe, lines)))
     if record and format == "text":
-        blocks = (tried(record), transcript(record) if is_given("verbose") else ())
+        blocks = (tried(record), transcript(record) if style.verbose else ())
         parts += filter(None, map("\n".join, blocks))
     if not parts:
         hint = f"reviewbot sessions show {id} -v shows what models were asked"
