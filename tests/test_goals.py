@@ -477,6 +477,8 @@ def test_a_report_fixed_from_the_command_line(
         assert ran.exit_code == 0, ran.stderr
         return ran.stderr
 
+    for key in ("user.name", "user.email"):
+        largest.git("config", key, "test@example.org")
     before = largest.git("rev-parse", "HEAD")
     with model(reply).running() as server:
         report = at_the_command_line(largest, monkeypatch, server) / "report.txt"
