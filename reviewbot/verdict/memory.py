@@ -265,8 +265,7 @@ def _cites(finding: Finding, parts: Sequence[Part]) -> Iterator[str]:
         path, _, line = citation.rpartition(":")
         if line.isdecimal() and len(line) < 10:
             place = Location(path, int(line), int(line))
-            part = part_at(place, parts)
-            if part and part.distance(place) == 0:
+            if (part := part_at(place, parts)) and part.distance(place) == 0:
                 yield part.mark
 
 
