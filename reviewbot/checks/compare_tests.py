@@ -46,6 +46,7 @@ MISSING_MACHINE = re.compile(
 MISSING_PROGRAM = re.compile(r"FileNotFoundError: .*: '[^/']+'\s+\S*\bsubprocess\.py:\d+:")
 SYNTAX_ERROR = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
+TEST = re.compile(r"^\s*(?:async )?def test", re.MULTILINE)
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 
@@ -112,6 +113,9 @@ def compare_tests(
     if lost := silenced_tests(base, head, change, project):
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
+    seen = {test.id.partition("::")[0] for test in head.report.tests} | head.report.executed.keys()
+    idle = (p for p in head.report.statements if p not in seen and classify(p) == "test")
+    missing += [f"no test of {p} ran" for p in idle if TEST.search(project.head_texts.get(p, ""))]
     ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
     if groups and "passed" not in ran and not any(result.state == "new" for result in results):
         missing.append(f"no test passes, before or after the change: {results[0].message}")

@@ -16,7 +16,6 @@ PROGRAM = "reviewbot_search.py"
 EXAMPLES = 200
 UNIMPORTABLE = ("ModuleNotFoundError", "ImportError", "SyntaxError")
 MIN_RETURNS = 3  # calls that return something, so that a comparison says anything
-INSTALL = f"{install_hint('proofs')}, or hypothesis for the project, to search for arguments"
 
 
 class Call(Struct, frozen=True, array_like=True):
@@ -141,5 +140,6 @@ async def _search(
         found = again | {name: calls for name, calls in found.items() if calls.calls}
         if not any(calls.problem.startswith(UNIMPORTABLE) for calls in found.values()):
             break
-    missing = Calls(problem=INSTALL)
+    text = f"{install_hint('proofs')}, or hypothesis for the project, to search for arguments"
+    missing = Calls(problem=text)
     return {n: missing if "module named 'hypothesis" in c.problem else c for n, c in found.items()}

@@ -84,8 +84,7 @@ def read_tsc(completed: Completed) -> Report:
 def read_tests(completed: Completed) -> Report:
     """Read what probes/reviewbot_npm.mjs reports. Raises ValueError with why there is none."""
     if not completed.report and (error := ERROR.search(completed.stderr)):
-        said = " ".join(error[0].decode(errors="replace").split())
-        said = TIME_OF_IMPORT.sub("", said)
+        said = " ".join(TIME_OF_IMPORT.sub("", error[0].decode(errors="replace")).split())
         missing = MISSING_MODULE.search(said)
         said = f"{missing['module']} is missing{INSTALL}" if missing else said
         raise ValueError(said.removeprefix("Error: "))

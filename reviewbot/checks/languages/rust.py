@@ -105,11 +105,10 @@ class Run:
         self._functions = {(path, name): int(line) for path, line, name in functions}
         sources = {name: path for path, name in BINARY.findall(building)}
         # Which of the tests of one item it is, by its line.
-        lines: dict[tuple[str, str], list[int]] = {}
+        self._documented: dict[tuple[str, str], list[int]] = {}
         documented = re.findall(rf"(?m)^test {DOCUMENTED.pattern}", text)
         for path, item, line in sorted(set(documented), key=lambda at: int(at[2])):
-            lines.setdefault((path, item), []).append(int(line))
-        self._documented = lines
+            self._documented.setdefault((path, item), []).append(int(line))
         _, *parts = TARGET.split(text)
         for name, crate, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             target = str(sources.get(name or "", name or crate))
@@ -139,9 +138,8 @@ class Run:
                 self._add(target, name, OUTCOMES[outcome[1]], details.get(name, ""))
         for name in OVERFLOW.findall(listed):
             self._add(target, name, "failed", f"Error: thread '{name}' has overflowed its stack")
-        result = RESULT.findall(text)[-1:]
         counts = tuple(str(found[word]) for word in OUTCOMES)
-        if result != [counts] or found.total() != announced:
+        if RESULT.findall(text)[-1:] != [counts] or found.total() != announced:
             why = KILLED.search(text)
             ended = f"{found.total()} of {announced} tests of {target} ended"
             self.problems.append(f"{ended} {why[1]}" if why else ended)
