@@ -489,7 +489,8 @@ def test_that_tests_of_another_runner_did_not_run_is_said(project: Project) -> N
 @needs_node
 def test_a_file_of_tests_that_node_runs_as_a_program(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    scripts = {"test": "npm run api", "api": "node --import ./names.mjs test/cart.test.mjs"}
+    scripts: dict[str, object] = {"//": ["a comment"], "test": "npm run api"}
+    scripts["api"] = "node --import ./names.mjs test/cart.test.mjs"
     files = {"cart.mjs": PACKAGE["cart.js"], "names.mjs": "export default 1;\n"}
     files["test/cart.test.mjs"] = PACKAGE["test/cart.test.js"].replace("cart.js", "cart.mjs")
     project.commit("Begin", {**files, "package.json": json.dumps({"scripts": scripts})})

@@ -113,7 +113,7 @@ const findScript = () => Object.keys(scripts)
   .find((each) => /^(?:test|unit)/.test(each) && stepsOf(each).some(runnerOf));
 const known = findScript();
 if (!known) {
-  for (const name in scripts) scripts[name] = scripts[name].replace(NODE_FILE, " --test");
+  for (const name in scripts) scripts[name] = `${scripts[name]}`.replace(NODE_FILE, " --test");
 }
 const script = known ?? findScript();
 if (!file && !script) endWithoutRunner();
