@@ -581,10 +581,10 @@ def test_what_eslint_says(
     ],
 )  # fmt: skip
 def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
-    """It came to its end if it lacks packages alone and names what it read."""
+    """It came to its end if it lacks packages alone and names what it read, with `checkJs` more."""
     (tsc,) = (check for check in JAVASCRIPT.checks if check.name == "tsc")
     for files, is_whole in (({"a.ts", "src/b.tsx"}, True), (set[str](), False)):
-        printed = "\n".join([text, *sorted(files), "/usr/lib/lib.d.ts\n"]).encode()
+        printed = "\n".join([text, *sorted(files), "src/c.js", "/usr/lib/lib.d.ts\n"]).encode()
         completed = Completed(outcome="ended", exit_code=2, stdout=printed)
         report = read_tsc(completed)
         assert [d.rule for d in report.diagnostics] == rules

@@ -41,7 +41,7 @@ ERROR = re.compile(
     rb"|Unrecognized option .*"
 )
 TIME_OF_IMPORT = re.compile(r"\?cache=\d+[\w&=-]*")  # which Vite adds to names of files
-LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
+LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?tsx?$", re.MULTILINE)
 # Of no file; or of a configuration that cannot be read, or extends one that is missing.
 PROBLEM = re.compile(r"(?m)^(?:error )?((?:\S*tsconfig\S+: error TS(?:1...|5083|6053)|TS\d+): .*)")
 # A test that fails with one of these at base tests something that the change adds.
