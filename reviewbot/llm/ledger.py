@@ -132,7 +132,7 @@ class SqlLedger(Ledger):
         self, connection: Connection, key: str, request: ModelRequest, worst: int
     ) -> Recorded | Lease | None:
         """None while somebody else is making the call."""
-        generation, owner = self._session.generation, self._store.owner
+        generation, owner = self._session.generation, connection.owner
         claim = {"owner": owner.id, "worst": worst}
         # Read first: a row that another process inserts meanwhile is then known, or in the way.
         free = connection.rows(NEXT, key=key)[0]["generation"]
@@ -151,7 +151,7 @@ class SqlLedger(Ledger):
             if row["state"] == "failed":
                 return Recorded(fault=row["fault"], message=row["message"], cost=cost)
             return Recorded(reply=msgspec.convert(json.loads(row["reply"]), ModelReply), cost=cost)
-        if owner.lives(connection, row["owner"]):
+        if owner.lives(row["owner"]):
             return None
         lease = msgspec.structs.replace(lease, lost=row["lost"] + row["worst"])
         # Unless another process has taken it over since it was read.

@@ -41,11 +41,64 @@ HINTS = (
 PARAMETER = re.compile(r":(\w+)")
 
 
+# Which process makes a call or runs a session, and whether it still runs. The database has its id.
+# The process holds a lock, which the system or the server releases when it ends: its calls can be
+# taken over at once, and a slow call never is.
+
+
+class FileOwner:
+    """A locked file in a folder on a local disk. It is made while the folder is locked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
+        self._folder = folder
+        for path in folder.glob("*.lock"):
+            if not _is_locked(path):
+                path.unlink(missing_ok=True)
+        self._path = folder / f"{self.id}.lock"
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+
+    def lives(self, id: str) -> bool:
+        return id == self.id or (bool(id) and _is_locked(self._folder / f"{id}.lock"))
+
+    def close(self) -> None:
+        self._path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+class AdvisoryOwner:
+    """An advisory lock of PostgreSQL, which the connection holds.
+
+    It does not work behind a pooler that shares connections (PgBouncer's transaction mode).
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
+        self._driver = driver
+        driver.execute("SELECT pg_advisory_lock(%s)", (_number(self.id),))
+
+    def lives(self, id: str) -> bool:
+        if id in ("", self.id):
+            return bool(id)
+        # Shared, so that two processes that look at once do not take each other for the owner.
+        look = "SELECT NOT pg_try_advisory_xact_lock_shared(%s)"
+        return bool(self._driver.execute(look, (_number(id),)).fetchone()[0])
+
+    def close(self) -> None:
+        with suppress(*_driver_errors()):  # the server may be gone, and the lock with it
+            self._driver.execute("SELECT pg_advisory_unlock_all()")
+
+
+Owner = FileOwner | AdvisoryOwner
+
+
 class Connection:
     """A connection in a transaction. Parameters of statements are written as `:name`."""
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, driver: Any, owner: Owner) -> None:
         self._driver = driver
+        self.owner = owner
         self.is_sqlite = isinstance(driver, sqlite3.Connection)
 
     def execute(self, statement: str, **values: Any) -> int:
@@ -80,58 +133,6 @@ class Connection:
         return self._driver.execute(statement, values)
 
 
-# Which process makes a call or runs a session, and whether it still runs. The database has its id.
-# The process holds a lock, which the system or the server releases when it ends: its calls can be
-# taken over at once, and a slow call never is.
-
-
-class FileOwner:
-    """A locked file in a folder on a local disk. It is made while the folder is locked."""
-
-    def __init__(self, folder: Path) -> None:
-        self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
-        self._folder = folder
-        for path in folder.glob("*.lock"):
-            if not _is_locked(path):
-                path.unlink(missing_ok=True)
-        self._path = folder / f"{self.id}.lock"
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
-
-    def lives(self, _connection: Connection, id: str) -> bool:
-        return id == self.id or (bool(id) and _is_locked(self._folder / f"{id}.lock"))
-
-    def close(self) -> None:
-        self._path.unlink(missing_ok=True)
-        os.close(self._descriptor)
-
-
-class AdvisoryOwner:
-    """An advisory lock of PostgreSQL, which the connection holds.
-
-    It does not work behind a pooler that shares connections (PgBouncer's transaction mode).
-    """
-
-    def __init__(self, driver: Any) -> None:
-        self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
-        self._driver = driver
-        driver.execute("SELECT pg_advisory_lock(%s)", (_number(self.id),))
-
-    def lives(self, connection: Connection, id: str) -> bool:
-        if id in ("", self.id):
-            return bool(id)
-        # Shared, so that two processes that look at once do not take each other for the owner.
-        look = "SELECT pg_try_advisory_xact_lock_shared(:id) AS is_free"
-        return not connection.rows(look, id=_number(id))[0]["is_free"]
-
-    def close(self) -> None:
-        with suppress(*_driver_errors()):  # the server may be gone, and the lock with it
-            self._driver.execute("SELECT pg_advisory_unlock_all()")
-
-
-Owner = FileOwner | AdvisoryOwner
-
-
 class Store(Struct, eq=False):
     """An open database. Methods may be called from several threads, and raise ReviewbotError."""
 
@@ -142,13 +143,19 @@ class Store(Struct, eq=False):
 
     def run(self, action: Callable[[Connection], Result]) -> Result:
         """Run an action in a transaction, again if the server asks for it."""
-        pauses = [0.01, 0.05, 0.2, 1]
+        connection, pauses = Connection(self.driver, self.owner), [0.01, 0.05, 0.2, 1]
+        # Two readers of SQLite that both come to write would wait for each other.
+        begin = "BEGIN IMMEDIATE" if connection.is_sqlite else "BEGIN"
         with _explained(self.place), self.lock:
             while True:
                 try:
-                    with _transaction(self.driver) as connection:
-                        return action(connection)
-                except _driver_errors() as error:
+                    self.driver.execute(begin)
+                    result = action(connection)
+                    self.driver.execute("COMMIT")
+                    return result
+                except BaseException as error:
+                    with suppress(*_driver_errors()):  # the server may be gone
+                        self.driver.execute("ROLLBACK")
                     if not pauses or getattr(error, "sqlstate", "") not in AGAIN:
                         raise
                 time.sleep(pauses.pop(0))
@@ -164,6 +171,7 @@ def open_store(url: str, folder: Path) -> Store:
     owners = folder / "owners"
     with _explained(place), ExitStack() as always, ExitStack() as on_error:
         driver: Any
+        owner: Owner
         if url:
             try:
                 import psycopg
@@ -173,6 +181,7 @@ def open_store(url: str, folder: Path) -> Store:
             options = f"{OPTIONS} -c lock_timeout={SECONDS}s"
             driver = psycopg.connect(url, autocommit=True, options=options, connect_timeout=SECONDS)
             on_error.callback(driver.close)
+            owner = AdvisoryOwner(driver)
         else:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             owners.mkdir(mode=0o700, exist_ok=True)
@@ -194,10 +203,12 @@ def open_store(url: str, folder: Path) -> Store:
             driver.execute("PRAGMA journal_mode = WAL")
             driver.execute("PRAGMA synchronous = FULL")  # what is committed survives a power cut
             driver.execute("PRAGMA foreign_keys = ON")
-        _make_tables(driver, place)
-        owner: Owner = AdvisoryOwner(driver) if url else FileOwner(owners)
+            owner = FileOwner(owners)
+        on_error.callback(owner.close)
+        store = Store(driver, owner, place)
+        store.run(lambda connection: _make_tables(connection, place))
         on_error.pop_all()
-    return Store(driver, owner, place)
+    return store
 
 
 def _place_of(url: str) -> str:
@@ -210,42 +221,27 @@ def _place_of(url: str) -> str:
     raise ConfigError("the URL of the ledger is none of PostgreSQL", hint=hint)
 
 
-def _make_tables(driver: Any, place: str) -> None:
+def _make_tables(connection: Connection, place: str) -> None:
     """Make the tables that are missing, whoever else tries to at the same time."""
     schema = Path(__file__).with_name("schema.sql").read_text("utf-8")
-    with _transaction(driver) as connection:  # of SQLite, the lock
-        listed = "SELECT name FROM sqlite_master WHERE type = 'table'"
-        if not connection.is_sqlite:
-            listed = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()"
-            schema = schema.replace("id INTEGER PRIMARY KEY", "id SERIAL PRIMARY KEY")
-            connection.rows("SELECT pg_advisory_xact_lock(:id)", id=0x5E71E3B0)  # ours alone
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        tables = [row["name"] for row in connection.rows(listed)]
-        if tables and "schema_version" not in tables:
-            hint = "name another folder with --state"
-            raise ReviewbotError(f"{place} is the database of another program", hint=hint)
-        for row in connection.rows("SELECT version FROM schema_version") if tables else ():
-            if row["version"] > VERSION:
-                message = f"a newer reviewbot has written the ledger {place} ({row['version']})"
-                raise ReviewbotError(message, hint="upgrade reviewbot")
-        for statement in schema.split(";\n"):
-            connection.execute(statement)
-        connection.execute("DELETE FROM schema_version")
-        connection.insert("schema_version", {"version": VERSION})
-
-
-@contextmanager
-def _transaction(driver: Any) -> Iterator[Connection]:
-    connection = Connection(driver)
-    # Two readers of SQLite that both come to write would wait for each other.
-    driver.execute("BEGIN IMMEDIATE" if connection.is_sqlite else "BEGIN")
-    try:
-        yield connection
-        driver.execute("COMMIT")
-    except BaseException:
-        with suppress(*_driver_errors()):  # the server may be gone
-            driver.execute("ROLLBACK")
-        raise
+    listed = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    if not connection.is_sqlite:
+        listed = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()"
+        schema = schema.replace("id INTEGER PRIMARY KEY", "id SERIAL PRIMARY KEY")
+        connection.rows("SELECT pg_advisory_xact_lock(:id)", id=0x5E71E3B0)  # ours alone
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+    tables = [row["name"] for row in connection.rows(listed)]
+    if tables and "schema_version" not in tables:
+        hint = "name another folder with --state"
+        raise ReviewbotError(f"{place} is the database of another program", hint=hint)
+    for row in connection.rows("SELECT version FROM schema_version") if tables else ():
+        if row["version"] > VERSION:
+            message = f"a newer reviewbot has written the ledger {place} ({row['version']})"
+            raise ReviewbotError(message, hint="upgrade reviewbot")
+    for statement in schema.split(";\n"):
+        connection.execute(statement)
+    connection.execute("DELETE FROM schema_version")
+    connection.insert("schema_version", {"version": VERSION})
 
 
 @contextmanager

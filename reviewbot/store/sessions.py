@@ -4,8 +4,8 @@ All functions raise ReviewbotError.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from msgspec import Struct, convert
 from msgspec.structs import asdict
@@ -116,10 +116,10 @@ def start_session(
         task = {"project_id": project_id, "kind": subject.kind, "target": subject.target}
         # Locked, so that two processes do not resume the same session.
         lock = "" if connection.is_sqlite else " FOR UPDATE"
-        task_id, mine = connection.id_of("tasks", task, lock), {"owner": store.owner.id}
+        task_id, mine = connection.id_of("tasks", task, lock), {"owner": connection.owner.id}
         unfinished = SESSIONS.format("sessions.state = 'running' AND tasks.id = :id")
         for row in () if fresh else connection.rows(unfinished, id=task_id):
-            if convert(row, Subject) == subject and not store.owner.lives(connection, row["owner"]):
+            if convert(row, Subject) == subject and not connection.owner.lives(row["owner"]):
                 this = {"id": row["id"], **mine}
                 connection.execute("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
                 connection.execute("DELETE FROM agents WHERE session_id = :id", id=row["id"])
@@ -158,7 +158,7 @@ def end_session(
             "UPDATE sessions SET state = 'done', owner = '', review = :review"
             " WHERE id = :id AND owner = :owner"
         )
-        if not connection.execute(end, id=session.id, owner=store.owner.id, review=review):
+        if not connection.execute(end, id=session.id, owner=connection.owner.id, review=review):
             raise ReviewbotError(f"another process has taken over session {session.id}")
         for finding in json.loads(review).get("findings", ()):
             known = finding | (finding["location"] or {"path": "", "line": None})
@@ -170,13 +170,8 @@ def end_session(
 
 def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
     """The newest first, of one project or all."""
-    found = SESSIONS.format("projects.name = :project" if project else "true")
-
-    def action(connection: Connection) -> tuple[Session, ...]:
-        rows = connection.rows(found, project=project)
-        return tuple(_session(store, connection, row) for row in rows)
-
-    return store.run(action)
+    where = "projects.name = :project" if project else "true"
+    return store.run(lambda connection: tuple(_sessions(connection, where, project=project)))
 
 
 def list_outcomes(store: Store) -> list[tuple[str, dict[str, str]]]:
@@ -197,21 +192,16 @@ def list_outcomes(store: Store) -> list[tuple[str, dict[str, str]]]:
 
 def load_session(store: Store, id: int) -> Record | None:
     def action(connection: Connection) -> Record | None:
-        found = connection.rows(SESSIONS.format("sessions.id = :id"), id=id)
-        if not found:
-            return None
-
         def rows(statement: str, type_: type[Kind]) -> tuple[Kind, ...]:
             found = connection.rows(statement, id=id)
             # SQLite has no booleans.
             return tuple(convert(row, type_, strict=False) for row in found)
 
-        return Record(
-            session=_session(store, connection, found[0]),
-            agents=rows(OWN.format("agents"), Agent),
-            turns=rows(TURNS, Turn),
-            trials=rows(OWN.format("trials"), TrialRow),
-        )
+        for session in _sessions(connection, "sessions.id = :id", id=id):
+            agents, turns = rows(OWN.format("agents"), Agent), rows(TURNS, Turn)
+            trials = rows(OWN.format("trials"), TrialRow)
+            return Record(session=session, agents=agents, turns=turns, trials=trials)
+        return None
 
     return store.run(action)
 
@@ -220,8 +210,8 @@ def prune_sessions(store: Store, project: str) -> int:
     """Remove the sessions of a project that do not run, with their calls; returns how many."""
 
     def action(connection: Connection) -> int:
-        found = connection.rows(SESSIONS.format("projects.name = :project"), project=project)
-        ids = [row["id"] for row in found if not _is_running(store, connection, row)]
+        sessions = _sessions(connection, "projects.name = :project", project=project)
+        ids = [session.id for session in sessions if session.state != "running"]
         for id in ids:
             connection.execute("DELETE FROM sessions WHERE id = :id", id=id)
         connection.execute(
@@ -233,14 +223,11 @@ def prune_sessions(store: Store, project: str) -> int:
     return store.run(action)
 
 
-def _is_running(store: Store, connection: Connection, row: Row) -> bool:
-    return row["state"] == "running" and store.owner.lives(connection, row["owner"])
-
-
-def _session(store: Store, connection: Connection, row: Row) -> Session:
-    is_dead = row["state"] == "running" and not _is_running(store, connection, row)
-    state = "abandoned" if is_dead else row["state"]
-    return convert({**row, "state": state, "subject": convert(row, Subject)}, Session)
+def _sessions(connection: Connection, where: str, **values: Any) -> Iterator[Session]:
+    for row in connection.rows(SESSIONS.format(where), **values):
+        is_dead = row["state"] == "running" and not connection.owner.lives(row["owner"])
+        state = "abandoned" if is_dead else row["state"]
+        yield convert({**row, "state": state, "subject": convert(row, Subject)}, Session)
 
 
 def _insert(connection: Connection, table: str, id: int, rows: Iterable[Struct | Row]) -> None:
