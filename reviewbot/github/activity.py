@@ -5,6 +5,7 @@ about the payload come first, so that most events that are skipped cost no call 
 """
 
 from collections.abc import Callable, Mapping
+from typing import get_args
 
 from msgspec import Struct
 
@@ -14,10 +15,9 @@ from reviewbot.github.job import Event, Job, Mode, Subject
 from reviewbot.github.pulls import BOT, Author, PullRequest, Snapshot, State
 from reviewbot.reports.text import TRAILER
 
-# Of other subjects, "all" is the only mode.
 MODES: Mapping[Subject, tuple[Mode, ...]] = {
-    "pull_request": ("all", "collect"),
-    "finished_run": ("debate", "publish"),
+    **dict.fromkeys(get_args(Subject), ("all",)),
+    **{"pull_request": ("all", "collect"), "finished_run": ("debate", "publish")},
 }
 REVIEWED_ACTIONS = ("opened", "synchronize", "reopened", "ready_for_review")
 DEPENDABOT = ("dependabot", "dependabot-preview")
@@ -76,10 +76,6 @@ class Row(Struct, frozen=True):
     subjects: tuple[Subject, ...]
     applies: Callable[[Facts], object]
     words: str
-
-
-def _is_wrong_mode(facts: Facts) -> bool:
-    return facts.job.mode not in MODES.get(facts.event.subject, ("all",))
 
 
 def _is_other_action(facts: Facts) -> bool:
@@ -168,7 +164,7 @@ CLOSED = "The pull request is closed."
 REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (
     Row("unsupported_event", ("nothing",), lambda _: True, NO_EVENT),
-    Row("wrong_mode", EVERY, _is_wrong_mode, WRONG_MODE),
+    Row("wrong_mode", EVERY, lambda f: f.job.mode not in MODES[f.event.subject], WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, lambda f: f.event.action != "created", NO_COMMENT),
     Row("not_a_user", COMMENT, lambda f: not f.commander or f.commander.type != "User", NO_USER),
@@ -186,7 +182,7 @@ TABLE: tuple[Row, ...] = (
     Row("bot_author", PUSHED, _is_other_bot, BOT_AUTHOR),
     Row("skip_label", PUSHED, _has_skip_label, SKIP),
     Row("draft", PUSHED, _is_draft, "It is a draft: mark it ready, or comment /debate."),
-    Row("paused", PUSHED, lambda f: bool(f.state.paused_by), "Paused; `/debate resume` ends that."),
+    Row("paused", PUSHED, lambda f: f.state.paused_by, "Paused; `/debate resume` ends that."),
     Row("own_commit", PUSHED, _is_own_commit, "reviewbot made the newest commit."),
     Row("already_reviewed", PUSHED, _is_reviewed, REVIEWED),
 )

@@ -227,20 +227,19 @@ class HttpProvider(ABC):
 
     def _transport_error(self, error: Exception) -> ProviderError:
         """What an exception of the transport means. It is not quoted: it may have headers."""
-        name = self._account.name
+        name, hint = self._account.name, None
+        fault: Fault = "interrupted"
+        message = f"{name} cut the connection before its answer ended"
         if isinstance(error, UNREACHABLE):
+            fault, message = "unreachable", f"{name} cannot be reached"
             hint = self.unreachable_hint.format(name=name)
             if "CERTIFICATE_VERIFY_FAILED" in str(error):
                 hint = "its certificate is not trusted: SSL_CERT_FILE names those that are"
-            return ProviderError(f"{name} cannot be reached", fault="unreachable", hint=hint)
-        if isinstance(error, httpx2.TimeoutException | TimeoutError):
-            message = f"{name} did not answer within {self._account.seconds:g} s"
-            return ProviderError(message, fault="timeout")
-        if isinstance(error, UNWRITABLE):
-            message = f"the request to {name} cannot be written as HTTP"
-            return ProviderError(message, fault="invalid")
-        message = f"{name} cut the connection before its answer ended"
-        return ProviderError(message, fault="interrupted")
+        elif isinstance(error, httpx2.TimeoutException | TimeoutError):
+            fault, message = "timeout", f"{name} did not answer within {self._account.seconds:g} s"
+        elif isinstance(error, UNWRITABLE):
+            fault, message = "invalid", f"the request to {name} cannot be written as HTTP"
+        return ProviderError(message, fault=fault, hint=hint)
 
 
 async def _lines_of(answer: httpx2.Response, name: str) -> AsyncIterator[bytes]:
@@ -309,8 +308,7 @@ def message_of(body: Any, depth: int = 8) -> str:
         if inner := next((body[name] for name in names if body.get(name)), None):
             return message_of(inner, depth - 1)
     if isinstance(body, str) and depth and body[:1] in ("{", "["):
-        inner = _decoded(body.encode("utf-8", "replace"))
-        return inner if isinstance(inner, str) else message_of(inner, depth - 1)
+        return message_of(_decoded(body.encode("utf-8", "replace")), depth - 1)
     return str(body or "no message")
 
 

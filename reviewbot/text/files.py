@@ -115,13 +115,9 @@ def classify(path: str) -> FileClass:
     """
     name = path.lower()
     language = language_of(path)
-    for kind, pattern in CLASSES.items():
+    for kind, pattern in (*CLASSES.items(), ("fixture", FIXTURE_OF_TESTS), ("source", WORKFLOW)):
         if pattern.search(name):
             return kind
-    if FIXTURE_OF_TESTS.search(name):
-        return "fixture"
-    if WORKFLOW.search(name):
-        return "source"
     if language in ("json", "yaml", "toml", "ini", "xml"):
         return "data"
     if language == "markdown":

@@ -35,10 +35,10 @@ CHARACTERS: dict[HiddenKind, str] = {
     "\ufeff\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0100-\U000e01ef",
     "tag": "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff",
     "filler": "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
-    "control": "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff",
+    "control": "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff",
 }
 # Patterns are compiled where they are needed: most text is ASCII.
-RUN = rf"(?:[{''.join(CHARACTERS.values())}]|\r(?!\n|\Z))+"
+RUN = rf"(?:(?!\r(?:\n|\Z))[{''.join(CHARACTERS.values())}])+"
 
 BYTE_ORDER_MARK, JOINER = "\ufeff", "\u200d"
 EMOJI = (
@@ -90,10 +90,7 @@ def find_hidden(text: str) -> Iterator[Hidden]:
         for offset, character in enumerate(run, match.start()):
             # No script and no emoji needs more than two in a row; more can carry hidden text.
             if len(run) > 2 or not _is_normal(text, offset):
-                matching = (
-                    kind for kind, own in CHARACTERS.items() if re.match(f"[{own}]", character)
-                )
-                kind: HiddenKind = next(matching, "control")  # of a lone carriage return
+                kind = next(k for k, own in CHARACTERS.items() if re.match(f"[{own}]", character))
                 is_byte = "\ud800" <= character <= "\udfff"
                 unnamed = "UNDECODABLE BYTE" if is_byte else "UNNAMED CHARACTER"
                 name = unicodedata.name(character, CONTROLS.get(character, unnamed))

@@ -4,7 +4,6 @@ Literal anchors are looked for first, so text without secrets costs a few substr
 """
 
 import re
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -20,7 +19,7 @@ class Secret(Struct, frozen=True):
     end: int
 
 
-class Format(NamedTuple):
+class Format(Struct, frozen=True):
     """One of the `anchors` (split at spaces) is part of every match of `pattern`.
 
     The secret is the group `secret` of the pattern, or all of it. A pattern must take linear time
