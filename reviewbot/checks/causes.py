@@ -12,14 +12,13 @@ from reviewbot.checks.compare_tests import Causes, outcome_before
 from reviewbot.checks.evidence import CheckResult, Evidence, TestOutcome
 from reviewbot.checks.project import Project
 from reviewbot.checks.run import IDS, job_of_tests, read
-from reviewbot.concurrency import run_all
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.sandbox.executor import Executor
 from reviewbot.text.files import classify
 
 Place = tuple[str, int]  # a path and a line
-MAX_RESULTS, MAX_TESTS = 5, 5  # of a suite, and of a result, that run again
-MAX_SECONDS, MAX_RUN_SECONDS = 60, 20  # for a result, and of one run
+MAX_TESTS = 5  # of a result that run again
+MAX_SECONDS, MAX_RUN_SECONDS = 60, 20  # for a suite, and of one run
 
 
 class Edit(Struct, frozen=True):
@@ -56,42 +55,49 @@ async def find_causes(
         tests = suites[check.name].report.tests
         ran = {test.id: {*_ran(test)} for test in tests if test.outcome != "passed"}
         passed = Counter(chain(*(map(_ran, (test for test in tests if test.id not in ran)))))
+        some = {result.id: result.tests[:MAX_TESTS] for result in broken}
+        seconds = float(MAX_SECONDS)
+
+        async def pass_without(undone: Sequence[Edit], *results: CheckResult) -> list[CheckResult]:
+            """Those of the results whose tests pass."""
+            nonlocal seconds
+            ids = [id for result in results for id in some[result.id]]
+            job = job_of_tests(check, ids, change.head_tree, project)
+            files = {**job.extra_files, **undo(undone, texts)}
+            job = replace(job, extra_files=files, seconds=min(job.seconds, MAX_RUN_SECONDS))
+            completed = await executor.execute(job)
+            seconds -= completed.seconds
+            found = read(check, "head", completed)[2].outcomes
+            passing = {id for id in ids if outcome_before(id, found, {}) == "passed"}
+            return [result for result in results if passing.issuperset(some[result.id])]
 
         async def find_cause(result: CheckResult) -> Edit | None:
-            ids, lines = result.tests[:MAX_TESTS], ran[result.tests[0]]
-            left = float(MAX_SECONDS)
-
-            async def passes_without(undone: Sequence[Edit]) -> bool:
-                nonlocal left
-                job = job_of_tests(check, ids, change.head_tree, project)
-                files = {**job.extra_files, **undo(undone, texts)}
-                job = replace(job, extra_files=files, seconds=min(job.seconds, MAX_RUN_SECONDS))
-                completed = await executor.execute(job)
-                left -= completed.seconds
-                outcomes = read(check, "head", completed)[2].outcomes
-                return all(outcome_before(id, outcomes, {}) == "passed" for id in ids)
+            lines = ran[result.tests[0]]
 
             def rank(edit: Edit) -> tuple[bool, bool, int]:
                 counts = [passed[edit.place.path, line] for line in edit.lines_in(lines)]
                 return not counts, classify(edit.place.path) != "source", min(counts, default=0)
 
             near = [edit for edit in edits if edit.is_at(result)]
-            if near and await passes_without(near):
+            if near and await pass_without(near, result):
                 return near[0]
             rest = sorted((edit for edit in edits if edit not in near), key=rank)
-            while len(rest) > 1 and left > 0:
+            while len(rest) > 1 and seconds > 0:
                 half = rest[: len(rest) // 2]
-                rest = half if await passes_without(half) else rest[len(half) :]
-            return rest[0] if len(rest) == 1 and await passes_without(rest) else None
+                rest = half if await pass_without(half, result) else rest[len(half) :]
+            return rest[0] if len(rest) == 1 and await pass_without(rest, result) else None
 
-        largest = sorted(broken, key=lambda result: -len(result.tests))[:MAX_RESULTS]
-        for result, edit in zip(largest, await run_all(*map(find_cause, largest)), strict=True):
-            if edit:
-                lines = edit.lines_in(ran[result.tests[0]]) or [edit.place.line]
+        left = sorted(broken, key=lambda result: -len(result.tests))
+        while left and seconds > 0:
+            first, *left = left
+            if edit := await find_cause(first):
+                alike = await pass_without([edit], *left) if left else []
+                left = [result for result in left if result not in alike]
+                lines = edit.lines_in(ran[first.tests[0]]) or [edit.place.line]
                 line = min(lines, key=lambda n: passed[edit.place.path, n])
                 at = next((r.location for r in broken if edit.is_at(r)), None)
                 place = at or Location(edit.place.path, line, line)
-                causes.update({(check.name, id): place for id in result.tests})
+                causes.update({(check.name, id): place for r in (first, *alike) for id in r.tests})
 
     for check in project.checks if len(edits) > 1 else ():
         new = (result for result in evidence.new_results if result.check == check.name)
