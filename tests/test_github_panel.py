@@ -489,7 +489,7 @@ def test_a_merge_group_gets_a_check_run(jobs: Jobs, app: Repository) -> None:
     event = {"action": "checks_requested", "merge_group": group}
     assert jobs.run("merge_group", event, dry_run="true").writes == []
     jobs.variables["ANTHROPIC_API_KEY"] = "nothing"
-    ran = jobs.run("merge_group", event, fail_on="high")
+    ran = jobs.run("merge_group", event, fail_on="high", models="critic=gpu:a")
     (check,) = app.check_runs(head)
     assert (check.name, check.conclusion, ran.exit_code) == ("reviewbot", "failure", 1)
     for page in (check.output["summary"], ran.summary):
