@@ -65,7 +65,7 @@ class OpenAI(HttpProvider):
                     on_text(event["delta"])
                 elif event["type"] == "response.output_item.added":
                     on_text("")
-        status, items = response.get("status"), response.get("output") or []
+        items = response.get("output") or []
         # Beside the answer, a model may comment on what it does.
         said = [i for i in items if i["type"] == "message" and i.get("phase") != "commentary"]
         parts = [part for item in said for part in item["content"]]
@@ -73,11 +73,8 @@ class OpenAI(HttpProvider):
         uses = [item for item in items if item["type"] == "function_call"]
         wishes = ((use["call_id"], use["name"], use["arguments"]) for use in uses)
         calls = provider.calls_of(request, wishes)
-        stop = ""
-        if status == "completed":
-            stop = "tool_calls" if calls else "stop"
-        elif status == "incomplete":
-            stop = response["incomplete_details"]["reason"]
+        details = response.get("incomplete_details") or {}
+        stop = details.get("reason") or ("stop" if response.get("status") == "completed" else "")
         reply = ModelReply(
             text="".join(part.get("text") or "" for part in parts) if stop else text,
             calls=calls,
