@@ -361,7 +361,8 @@ CLASSES = {
     "source": "src/app.py=python src/data/load.py=python src/latest.java=java"
     " Dockerfile.dev=dockerfile CMakeLists.txt=cmake docs/conf.py=python changes.py=python"
     " .github/workflows/ci.yml=yaml bin/run= .envrc=shell",
-    "test": "tests/test_app.py=python src/app.test.ts=typescript pkg/app_test.go=go"
+    "test": "shop/tests.py=python test.js=javascript tests/test_app.py=python"
+    " src/app.test.ts=typescript pkg/app_test.go=go"
     " src/AppTest.java=java src/data/tests/test_a.py=python",
     "fixture": "tests/data/broken.py=python pkg/testdata/x.go=go src/__snapshots__/a.js=javascript"
     " {{a.b}}/c/d.py=python {%if_a%}d{%endif%}.py=python",

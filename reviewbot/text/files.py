@@ -102,7 +102,7 @@ WITHOUT_LANGUAGE: dict[FileClass, re.Pattern[str]] = {
 }
 TEST = _globs("""
     test/ tests/ spec/ specs/ __tests__/ e2e/
-    test_* conftest.py *_test.* *.test.* *.spec.* *_spec.* *.cy.*
+    test.* tests.* test_* conftest.py *_test.* *.test.* *.spec.* *_spec.* *.cy.*
 """)
 # `FooTest.java` is a test, `latest.java` is not: case counts.
 TEST_CLASS = re.compile(r"[a-z0-9](?:Test|Tests|Spec|IT)\.(?:java|kt|scala|groovy|cs|swift|php)\Z")
