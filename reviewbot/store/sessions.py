@@ -98,6 +98,10 @@ SESSIONS = """
     JOIN code_versions AS head ON head.session_id = sessions.id AND head.side = 'head'
     WHERE {} ORDER BY sessions.id DESC
 """
+FRESH = """
+    SELECT coalesce(max(generation), 0) + 1 AS generation
+    FROM (SELECT generation FROM sessions UNION SELECT generation FROM calls) AS known
+"""
 OWN = "SELECT * FROM {} WHERE session_id = :id ORDER BY id"
 TURNS = """
     SELECT turns.*, provider, model, request, reply, fault, message
@@ -125,13 +129,7 @@ def start_session(
                 connection.execute("DELETE FROM agents WHERE session_id = :id", id=row["id"])
                 _insert(connection, "agents", row["id"], agents)
                 return convert({**row, "subject": subject}, Session)
-        generation = 0
-        if fresh:
-            (row,) = connection.rows(
-                "SELECT max(generation) AS highest FROM ("
-                "SELECT generation FROM sessions UNION SELECT generation FROM calls) AS known"
-            )
-            generation = 1 + (row["highest"] or 0)
+        generation = connection.rows(FRESH)[0]["generation"] if fresh else 0
         (row,) = connection.rows(
             "INSERT INTO sessions (task_id, generation, title, version, started, state, owner)"
             " VALUES (:task_id, :generation, :title, :version, :started, 'running', :owner)"

@@ -10,15 +10,14 @@ from reviewbot.llm.http import HttpProvider, OnText, Parts
 from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
 
 ABOUT_SCHEMA = re.compile(r"schema|too many states|response_?mime_?type|json mode", re.IGNORECASE)
-SCHEMA = "schema"
 
 
 class Gemini(HttpProvider):
-    complaints: ClassVar = {SCHEMA: ABOUT_SCHEMA}
+    complaints: ClassVar = {"schema": ABOUT_SCHEMA}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         # Gemini refuses a schema beside tools, and some schemas alone.
-        has_schema = not request.tools and SCHEMA not in without
+        has_schema = not request.tools and "schema" not in without
         model = quote(request.model.removeprefix("models/"), safe="")
         path = f"/v1beta/models/{model}:streamGenerateContent?alt=sse"
         headers = {"x-goog-api-key": self._account.key} if self._account.key else {}
