@@ -91,12 +91,9 @@ class VendorError(Exception):
 
 
 class HttpProvider(ABC):
-    """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take.
+    """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
 
-    Attributes:
-        complaints: parts of a request that some models do not take, and what errors say of them.
-    """
-
+    # Parts of a request that some models do not take, and what errors say of them.
     complaints: ClassVar[Mapping[str, re.Pattern[str]]] = {}
     unreachable_hint: ClassVar[str] = "check the network, proxies and providers.{name}.base_url"
 

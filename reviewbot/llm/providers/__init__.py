@@ -26,27 +26,17 @@ Variables = Mapping[str, str]
 
 
 class Vendor(Struct, frozen=True, kw_only=True):
-    """Who serves models, and what is needed to ask them.
+    """Who serves models, and what is needed to ask them."""
 
-    Attributes:
-        module: has a function `connect(account: Account) -> Provider`.
-        needs: the package that it imports beyond those of the extra `models`, if there is one.
-        extra: the extra of reviewbot that installs all of them.
-        key_names: variables with the key, best first.
-        opt_in: variables that say that the vendor is wanted, and where it answers, best first.
-        model: what is asked if one key is all that is known.
-        concurrency: how many calls it takes at once.
-    """
-
-    module: str
-    needs: str = ""
-    extra: str = "models"
-    key_names: tuple[str, ...] = ()
-    opt_in: tuple[str, ...] = ()
+    module: str  # has a function `connect(account: Account) -> Provider`
+    needs: str = ""  # the package that it imports beyond those of the extra `models`
+    extra: str = "models"  # the extra of reviewbot that installs all of them
+    key_names: tuple[str, ...] = ()  # variables with the key, best first
+    opt_in: tuple[str, ...] = ()  # likewise, that say that it is wanted and where it answers
     base_url: str = ""
-    model: str = ""
+    model: str = ""  # what is asked if one key is all that is known
     is_local: bool = False
-    concurrency: int = 8
+    concurrency: int = 8  # how many calls it takes at once
 
 
 VENDORS: Mapping[str, Vendor] = {
