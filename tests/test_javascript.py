@@ -195,7 +195,7 @@ def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
     assert lines.startswith("jest/cart.js was only scanned")
     assert jest.startswith("npm-test jest is incomplete: no workers (")
     assert gap.startswith("mocha/cart.js, vitest/cart.js were only scanned; no linter reads such")
-    assert typed.startswith("typed/src/b.ts was only scanned; tsc typed leaves it out, and no lint")
+    assert typed.startswith("typed/src/b.ts was only scanned; eslint typed leaves it out, and no")
     coverage = {c.path: (c.executed, c.statements) for c in review.coverage}
     assert (coverage["jest/cart.js"], coverage["vitest/cart.js"]) == ((1, 1), (0, 0))
 

@@ -356,7 +356,7 @@ def test_what_a_change_prints_is_read_in_no_time(text: str) -> None:
             ended = Completed(outcome="ended", exit_code=1, **fields)
             outcome, _, report = read(check, "head", ended)
             run = CheckRun(check=check.name, side="head", outcome=outcome, report=report)
-            compare_tests(replace(run, side="base"), run, Change(files=()), Project())
+            compare_tests(replace(run, side="base"), run, Change(files=()), Project(), {})
             for test in report.tests:
                 assert max(len(test.id), len(test.message), len(test.output) // 8) <= 500
         assert time.process_time() - started < 0.2, check.name
