@@ -12,12 +12,14 @@ from reviewbot.checks.compare_tests import Causes, outcome_before
 from reviewbot.checks.evidence import CheckResult, Evidence, TestOutcome
 from reviewbot.checks.project import Project
 from reviewbot.checks.run import IDS, job_of_tests, read
+from reviewbot.concurrency import run_all
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.sandbox.executor import Executor
 from reviewbot.text.files import classify
 
 Place = tuple[str, int]  # a path and a line
 MAX_TESTS = 5  # of a result that run again
+MAX_NEAR = 8  # edits where results are
 MAX_SECONDS, MAX_RUN_SECONDS = 60, 20  # for a suite, and of one run
 
 
@@ -71,33 +73,44 @@ async def find_causes(
             passing = {id for id in ids if outcome_before(id, found, {}) == "passed"}
             return [result for result in results if passing.issuperset(some[result.id])]
 
-        async def find_cause(result: CheckResult) -> Edit | None:
+        async def find_among(rest: list[Edit], result: CheckResult) -> list[Edit]:
+            """The edit that is left of the others, or none."""
             lines = ran[result.tests[0]]
 
             def rank(edit: Edit) -> tuple[bool, bool, int]:
                 counts = [passed[edit.place.path, line] for line in edit.lines_in(lines)]
                 return not counts, classify(edit.place.path) != "source", min(counts, default=0)
 
-            near = [edit for edit in edits if edit.is_at(result)]
-            if near and await pass_without(near, result):
-                return near[0]
-            rest = sorted((edit for edit in edits if edit not in near), key=rank)
+            rest = sorted(rest, key=rank)
+            if not rest or not await pass_without(rest, result):
+                return []
             while len(rest) > 1 and seconds > 0:
                 half = rest[: len(rest) // 2]
                 rest = half if await pass_without(half, result) else rest[len(half) :]
-            return rest[0] if len(rest) == 1 and await pass_without(rest, result) else None
+            return rest if len(rest) == 1 and await pass_without(rest, result) else []
+
+        def blame(edit: Edit, result: CheckResult) -> None:
+            lines = edit.lines_in(ran[result.tests[0]]) or [edit.place.line]
+            line = min(lines, key=lambda n: passed[edit.place.path, n])
+            at = next((r.location for r in broken if edit.is_at(r)), None)
+            place = at or Location(edit.place.path, line, line)
+            causes.update({(check.name, id): place for id in result.tests})
 
         left = sorted(broken, key=lambda result: -len(result.tests))
+        near = list(dict.fromkeys(e for r in left for e in edits if e.is_at(r)))[:MAX_NEAR]
+        passing = await run_all(*(pass_without([edit], *left) for edit in near))
+        for result in tuple(left):
+            fits = [edit for edit, alike in zip(near, passing, strict=True) if result in alike]
+            for edit in sorted(fits, key=lambda edit: not edit.is_at(result))[:1]:
+                blame(edit, result)
+                left.remove(result)
         while left and seconds > 0:
-            first, *left = left
-            if edit := await find_cause(first):
+            first = left.pop(0)
+            for edit in await find_among([edit for edit in edits if edit not in near], first):
                 alike = await pass_without([edit], *left) if left else []
+                for result in (first, *alike):
+                    blame(edit, result)
                 left = [result for result in left if result not in alike]
-                lines = edit.lines_in(ran[first.tests[0]]) or [edit.place.line]
-                line = min(lines, key=lambda n: passed[edit.place.path, n])
-                at = next((r.location for r in broken if edit.is_at(r)), None)
-                place = at or Location(edit.place.path, line, line)
-                causes.update({(check.name, id): place for r in (first, *alike) for id in r.tests})
 
     for check in project.checks if len(edits) > 1 else ():
         new = (result for result in evidence.new_results if result.check == check.name)
