@@ -34,7 +34,7 @@ from reviewbot.reports import FORMATS, render
 from reviewbot.reports.markdown import MAX_BYTES
 from reviewbot.reports.sarif import LEVELS, SECURITY
 from reviewbot.reports.text import COLORS, explanation
-from reviewbot.reports.words import Style, sentence
+from reviewbot.reports.words import Style, sentence, why
 from reviewbot.severity import RANK
 from reviewbot.text.hidden import find_hidden
 from reviewbot.verdict.document import Coverage, Finding, PanelMember, Review
@@ -670,6 +670,27 @@ def test_a_sentence_begins_with_a_capital_but_not_code() -> None:
     wanted = ["total is 0.", "A total is 0.", "The sum = 0.", "total = 0.", "Limit is 0."]
     assert shown == wanted
     assert sentence("taken = {1}") == "taken = {1}."
+
+
+@each(
+    ("tests", "passing", "said"),
+    [
+        *[
+            (1, 0, ""),
+            (1, 1, " It passes without this edit."),
+            (3, 3, " They pass without this edit."),
+        ],
+        *[
+            (9, 5, " 5 of them pass without this edit."),
+            (2, 1, " 1 of them passes without this edit."),
+        ],
+    ],
+)
+def test_how_many_tests_pass_without_an_edit(tests: int, passing: int, said: str) -> None:
+    ids = tuple(f"test_{number}" for number in range(tests))
+    assert BROKEN.result is not None
+    broken = replace(BROKEN, result=replace(BROKEN.result, tests=ids, passes_without=passing))
+    assert why(broken) == f"this test passed before the change and fails with it (pytest).{said}"
 
 
 def test_markdown_says_when_it_happens() -> None:

@@ -44,14 +44,15 @@ async def find_causes(
     """Run tests that the change breaks without the edit where they are reported, then without half
     of the others, and so on until one edit is left.
 
-    A change of one edit is left out, and so is a suite that takes long and runs no test alone.
+    A few tests of a result stand for all. A change of one edit is left out, and so is a suite that
+    takes long and runs no test alone.
     """
     if all(result.kind != "broken_test" for result in evidence.new_results):
         return {}
     texts = {path: text for path, text in project.head_texts.items() if "\ufffd" not in text}
     edits = [edit for file in change.files if file.path in texts for edit in edits_of(file)]
     suites = {run.check: run for run in evidence.runs if run.side == "head"}
-    causes: dict[tuple[str, str], Location] = {}
+    causes: dict[tuple[str, str], tuple[Location, bool]] = {}
 
     async def find_in(check: Check, broken: list[CheckResult]) -> None:
         tests = suites[check.name].report.tests
@@ -94,7 +95,8 @@ async def find_causes(
             line = min(lines, key=lambda n: passed[edit.place.path, n])
             at = next((r.location for r in broken if edit.is_at(r)), None)
             place = at or Location(edit.place.path, line, line)
-            causes.update({(check.name, id): place for id in result.tests})
+            for id in result.tests:
+                causes[check.name, id] = place, id in some[result.id]
 
         left = sorted(broken, key=lambda result: -len(result.tests))
         near = list(dict.fromkeys(e for r in left for e in edits if e.is_at(r)))[:MAX_NEAR]

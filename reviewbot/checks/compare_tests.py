@@ -58,8 +58,9 @@ PART = re.compile(r"(::[^\[/]*)[\[/].*", re.DOTALL)
 
 # Tests that fail for one reason: what is said of them, where, and how they fail.
 Group = tuple[ResultKind, ResultState, Location | None, str]
-# By check and test, where the change is without which the test passes.
-Causes = Mapping[tuple[str, str], Location]
+# By check and test, where the edit is that breaks it, and whether it was seen to pass without that.
+Causes = Mapping[tuple[str, str], tuple[Location, bool]]
+NO_CAUSE = (None, False)
 
 
 def compare_tests(
@@ -91,7 +92,7 @@ def compare_tests(
             continue
         group: Group
         if earlier == "passed":
-            cause_at = causes.get((head.check, test.id))
+            cause_at, _ = causes.get((head.check, test.id), NO_CAUSE)
             place = cause_at or locate(test, change, counts, head.report.executed)
             # What one changed line breaks is one result, however the tests fail. Elsewhere those
             # are that fail alike, whatever values they compare. What a parser stumbles over has a
@@ -297,7 +298,7 @@ def _result(
         category="correctness" if kind == "broken_test" else "tests",
         tests=tuple(test.id for test in tests),
         at_import=at_import,
-        passes_without=all((run.check, test.id) in causes for test in tests),
+        passes_without=sum(causes.get((run.check, test.id), NO_CAUSE)[1] for test in tests),
         output=first.output,
     )
 

@@ -191,8 +191,10 @@ def why(finding: Finding) -> str:
     if result:
         rule = f" {result.name}" if result.kind == "diagnostic" else ""
         reason += f" ({result.check}{rule})"
-        if result.passes_without:
-            reason += f". {'They pass' if result.tests[1:] else 'It passes'} without this edit"
+        if count := result.passes_without:
+            some = f"{count} of them {'passes' if count == 1 else 'pass'}"
+            all_ = "They pass" if result.tests[1:] else "It passes"
+            reason += f". {all_ if count >= len(result.tests) else some} without this edit"
     # Of what was executed, nobody else was asked.
     is_held = bool(finding.support) and finding.status != "proven"
     support = f" {finding.support} find it real." if is_held else ""

@@ -153,7 +153,7 @@ class Store(Struct, eq=False):
                     result = action(connection)
                     self.driver.execute("COMMIT")
                     return result
-                except BaseException as error:
+                except BaseException as error:  # Ctrl-C as well
                     with suppress(*_driver_errors()):  # the server may be gone
                         self.driver.execute("ROLLBACK")
                     if not pauses or getattr(error, "sqlstate", "") not in AGAIN:
