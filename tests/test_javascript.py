@@ -22,6 +22,7 @@ from reviewbot.checks.languages.javascript import (
     JAVASCRIPT,
     RUNS_TESTS,
     TYPESCRIPT,
+    read_annotations,
     read_eslint,
     read_tests,
     read_tsc,
@@ -119,6 +120,17 @@ EOF
 esac
 """
 
+BIOME = """#!/bin/sh
+case "$*" in
+*--reporter=github*)
+    ! grep -q '"' src/a.ts || echo "::error title=lint/a11y/x,file=$PWD/src/a.ts,line=1::No text."
+    ;;
+*/b.ts) echo "Checked 0 files in 1ms. No fixes applied." ;;
+*) echo "Checked 1 file in 1ms." ;;
+esac
+exit 1
+"""
+
 
 def add_tool(project: Project, folder: str, name: str, program: str) -> None:
     place = project.folder / folder / "node_modules/.bin" / name
@@ -154,8 +166,10 @@ def packages(project: Project) -> Project:
     vitest.write_text('{"version": "2.1.9"}')
     files |= {"typed/package.json": "{}", "typed/src/a.ts": "export const a: number = 1;\n"}
     files |= {"typed/tsconfig.json": '{"references": []}', "typed/eslint.config.mjs": ""}
+    files["typed/biome.json"] = "{}"
     add_tool(project, "typed", "tsc", TSC)
     add_tool(project, "typed", "eslint", ESLINT)
+    add_tool(project, "typed", "biome", BIOME)
     project.commit("Begin", files)
     return project
 
@@ -174,6 +188,7 @@ FAILED = {
     "npm-test mocha mocha/cart.js:2": "total of two fails: AssertionError [ERR_ASSERTION]: 4 == 3",
     "npm-test mocha mocha/mocha/cart.js:1": 'with a hook "before all" hook for "never runs" fails:'
     " Error: no database",
+    "biome typed typed/src/a.ts:1": "No text.",
     "tsc typed typed/src/a.ts:1": "Type 'string' is not a number.",
 }
 
@@ -565,6 +580,18 @@ def test_what_eslint_says(
     report = read_eslint(Completed(outcome="ended", report=json.dumps(document).encode()))
     assert [(d.rule, d.severity) for d in report.diagnostics] == ([expected] if expected else [])
     assert ("a.js" not in report.unread) is is_read
+
+
+def test_what_biome_and_oxlint_say() -> None:
+    biome, oxlint = (
+        read_annotations(Completed(outcome="ended", exit_code=1, stdout=path.read_bytes()))
+        for path in sorted((REPORTS.parent / "github").iterdir())
+    )
+    assert {d.rule.rpartition("/")[2] for d in biome.diagnostics if d.severity == "medium"} == {
+        *("noDebugger", "noSelfCompare", "noDoubleEquals", "syntax-error")
+    }
+    assert {d.rule for d in oxlint.diagnostics if d.severity == "medium"} == {"syntax-error"}
+    assert biome.unread == oxlint.unread == {"src/gen/b.ts"}
 
 
 @each(

@@ -46,6 +46,8 @@ def printed(text: str, exit_code: int = 0) -> Completed:
         ("gnu", "shellcheck.txt", 5, ("SC2164", "deploy.sh:2", "low")),
         ("gnu", "tsc.txt", 2, ("TS2322", "src/cart (old).ts:1", "medium")),
         ("rdjson", "ruff.json", 6, ("F401", "/src/lint.py:1", "low")),
+        ("github", "biome.txt", 9, ("lint/suspicious/noExplicitAny", "src/a.ts:3", "low")),
+        ("github", "oxlint.txt", 3, ("oxlint", "src/c.ts:1", "medium")),
         ("sarif", "ruff.sarif", 6, ("F401", "/src/lint.py:1", "medium")),
         ("sarif", "sqlfluff.sarif", 4, ("PRS", "query.sql:3", "medium")),
         ("sarif", "zizmor.sarif", 3, ("zizmor/artipacked", ".github/workflows/ci.yml:7", "low")),
@@ -201,6 +203,7 @@ def test_a_failed_test_of_tap_has_its_message_and_where_it_fails() -> None:
         ("sarif", '{"runs": [{"results": "none"}]}', "results is missing, or is no list"),
         ("rdjson", "Traceback", "Traceback"),
         ("rdjson", '{"diagnostics": [{"message": "no place"}]}', "location.path is missing"),
+        ("github", "Failed to parse it.\n", "^Failed to parse it.$"),
         ("junit", "error: no tests", "error: no tests"),
         ("junit", "<testsuite><testcase ", "not a JUnit report"),
         ("junit", '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>', "document type"),
@@ -217,6 +220,7 @@ def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> No
     [
         *[("gnu", "a.c:3: Warning: m"), ("sarif", '{"runs": [{"results": []}]}')],
         ("rdjson", '{"message": "m", "location": {"path": "a.c"}}'),
+        ("github", "::error file=a.c,line=3::m"),
         *[("junit", "<testsuite><testcase name='m'/></testsuite>"), ("tap", "ok 1 - m\n1..1")],
     ],
 )
@@ -241,6 +245,12 @@ def test_a_linter_that_ends_well_may_say_so() -> None:
     assert (found.message, found.location) == ("m", None)
     with pytest.raises(ValueError, match="no such option"):  # but not by complaints alone
         READERS["rdjson"][1](replace(printed("\n"), stderr=b"lint: no such option"))
+
+
+def test_what_is_escaped_in_an_annotation() -> None:
+    text = "::notice file=a%2Cb.c,line=3,col=1,title=x%3Ay::a,b.c:3:1: 50%25 of it%0Amore"
+    (found,) = READERS["github"][1](printed(f"{text}\n::group::a.c")).diagnostics
+    assert (found.rule, str(found.location), found.message) == ("x:y", "a,b.c:3", "50% of it")
 
 
 def test_rdjson_beside_what_a_tool_says_of_its_progress() -> None:

@@ -20,7 +20,8 @@ T = TypeVar("T")
 LEVELS: dict[str, Severity] = {
     "fatal": "critical",
     "error": "medium",
-    **dict.fromkeys(("warning", "warn", "info", "information", "note", "none", "style"), "low"),
+    **dict.fromkeys(("warning", "warn", "info", "information", "note", "notice"), "low"),
+    **dict.fromkeys(("none", "style"), "low"),
 }
 # The GNU coding standards, "Formatting Error Messages"; the level and the rule are customs. The
 # TypeScript compiler prints `path(line,column): error RULE: message`.
@@ -31,6 +32,10 @@ GNU_LINE = re.compile(
     re.MULTILINE,
 )
 GNU_CODE = re.compile(r"^(?P<rule>[A-Z]{1,10}\d{2,6})\b:?\s+(?P<message>.+)$")
+# What a step of GitHub Actions prints to annotate a line: `::error file=a.js,line=1::message`.
+ANNOTATION = re.compile(
+    r"^::(debug|notice|warning|error) ([^\n]{,2000}?)::(.{,2000})", re.MULTILINE
+)
 # Characters of a test, or of what a linter says: runners quote whole values.
 MAX_ID, MAX_MESSAGE, MAX_OUTPUT = 500, 500, 4_000
 # A line of a stack trace, of which most runners print the deepest first: `at f (src/sum.js:2:38)`.
@@ -189,6 +194,27 @@ def read_rdjson(completed: Completed) -> Report:
     return Report(diagnostics=tuple(found))
 
 
+def read_github(completed: Completed) -> Report:
+    """Read annotations of GitHub Actions; one for debugging names a file that is left out.
+
+    Raises ValueError if the command failed and printed something else.
+    """
+    found, unread = [], set()
+    for level, properties, message in ANNOTATION.findall(text_of(completed)):
+        named = dict(re.findall(r"(\w+)=([^,]*)", properties))
+        named = {name: unquote(text) for name, text in named.items()}
+        path, line = named.get("file", ""), named.get("line", "0")
+        if level == "debug":
+            unread.add(path_of(path))
+        else:
+            said = unquote(message).removeprefix(f"{path}:{line}:{named.get('col')}: ")
+            end = int(named.get("endLine", 0))
+            found.append(diagnostic(named.get("title", ""), said, level, path, int(line), end))
+    if completed.exit_code and not (found or unread) and reason_of(completed):
+        raise ValueError(reason_of(completed))
+    return Report(diagnostics=tuple(found), unread=frozenset(unread))
+
+
 class _Builder(ElementTree.TreeBuilder):
     def doctype(self, *_: object) -> None:
         """Refuse the part of a document that declares entities, which expand to gigabytes."""
@@ -278,6 +304,7 @@ READERS: Mapping[OutputFormat, tuple[Literal["lint", "test"], Callable[[Complete
     "gnu": ("lint", read_gnu),
     "sarif": ("lint", read_sarif),
     "rdjson": ("lint", read_rdjson),
+    "github": ("lint", read_github),
     "junit": ("test", read_junit),
     "tap": ("test", read_tap),
 }

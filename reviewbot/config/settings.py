@@ -9,7 +9,7 @@ from reviewbot.severity import LOWEST, Severity, Threshold
 SandboxKind = Literal["auto", "bubblewrap", "container", "none"]
 Effort = Literal["auto", "low", "medium", "high"]
 # The formats that the output of a custom check may have, see checks/readers.py.
-OutputFormat = Literal["gnu", "sarif", "rdjson", "junit", "tap"]
+OutputFormat = Literal["gnu", "sarif", "rdjson", "github", "junit", "tap"]
 # Titles are what messages say. Other labels do not start a workflow.
 Label = Annotated[str, Meta(pattern="^reviewbot:", title="a text that begins with reviewbot:")]
 Model = Annotated[str, Meta(pattern="^$|^[^:]+:.", title="a text: `provider:model`")]

@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript: ESLint, the TypeScript compiler, and the tests of `npm test`."""
+"""JavaScript and TypeScript: linters, the TypeScript compiler, and the tests of `npm test`."""
 
 import re
 from typing import Any
@@ -7,8 +7,15 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.compare_tests import INSTALL, MISSING_MODULE
-from reviewbot.checks.evidence import Report
-from reviewbot.checks.readers import diagnostic, gnu_diagnostics, json_of, optional, required
+from reviewbot.checks.evidence import Diagnostic, Report
+from reviewbot.checks.readers import (
+    diagnostic,
+    gnu_diagnostics,
+    json_of,
+    optional,
+    read_github,
+    required,
+)
 from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
@@ -32,6 +39,8 @@ RUNS_TESTS = (
 )
 # What these say depends on which packages are installed here.
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
+# Rules of Biome that report no defects, and what it and oxlint call errors of syntax.
+OF_STYLE, OF_SYNTAX = re.compile("lint/(?!correctness|security|suspicious)"), ("parse", "oxlint")
 ENVIRONMENT = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
 OURS = re.compile(r"Cannot find module '\.")
 CRASH = re.compile(rb"(?m)^(?:ESLint: \S+\s+|Error: )(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
@@ -70,6 +79,18 @@ def read_eslint(completed: Completed) -> Report:
                 line = optional(item, "line", 1)
                 found.append(diagnostic(rule or "syntax-error", message, level, path, line))
     return Report(diagnostics=tuple(found), unread=frozenset(unread))
+
+
+def read_annotations(completed: Completed) -> Report:
+    """Read what Biome and oxlint print for GitHub. Raises ValueError."""
+
+    def named(found: Diagnostic) -> Diagnostic:
+        if found.rule in OF_SYNTAX:
+            return replace(found, rule="syntax-error")
+        return replace(found, severity="low") if OF_STYLE.match(found.rule) else found
+
+    report = read_github(completed)
+    return replace(report, diagnostics=tuple(map(named, report.diagnostics)))
 
 
 def read_tsc(completed: Completed) -> Report:
@@ -112,6 +133,32 @@ ESLINT = Check(
     install_hint="install Node.js 18.15 or later, and node_modules (npm ci, pnpm install, or yarn"
     " with nodeLinker: node-modules)",
 )
+BIOME = replace(
+    ESLINT,
+    name="biome",
+    configured_by=("biome.json", "biome.jsonc"),
+    command=(
+        *("sh", "/reviewbot/reviewbot_annotate.sh"),
+        *("biome lint --max-diagnostics=none --no-errors-on-unmatched", "--reporter=github"),
+        "{files}",
+    ),
+    tool_files=probe("reviewbot_annotate.sh"),
+    read=read_annotations,
+    report=None,
+    lookup=("biome", "--version"),
+    distant_rules=tuple(
+        f"lint/correctness/no{name}"
+        for name in ("UnusedVariables", "UnusedImports", "UndeclaredVariables")
+    ),
+)
+OXLINT = replace(
+    BIOME,
+    name="oxlint",
+    configured_by=(".oxlintrc.json", ".oxlintrc.jsonc", "oxlint.config.ts"),
+    command=("sh", "/reviewbot/reviewbot_annotate.sh", "oxlint", "--format=github", "{files}"),
+    lookup=("oxlint", "--version"),
+    distant_rules=("eslint(no-undef)", "eslint(no-unused-vars)"),
+)
 TSC = replace(
     ESLINT,
     name="tsc",
@@ -140,7 +187,7 @@ NPM_TEST = replace(
 )
 JAVASCRIPT = Language(
     name="javascript",
-    checks=(ESLINT, TSC, NPM_TEST),
+    checks=(ESLINT, BIOME, OXLINT, TSC, NPM_TEST),
     project_files=("package.json",),
     suite=NPM_TEST,
     test_path="reviewbot_reproduction.test.js",
