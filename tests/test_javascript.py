@@ -553,6 +553,26 @@ def test_an_old_node_names_files_by_their_addresses(tmp_path: Path) -> None:
     assert json.loads(said)["location"]["path"] == "a.test.js"
 
 
+STACK = """Error: no total
+    at total (/project/cart.js:2:38)
+    at /project/node_modules/runner/run.js:1:2
+    at async file:///project/node_modules/runner/run.js:3:4
+    at new Promise (<anonymous>)
+    at process.processTicks (node:internal/process/task_queues:103:5)
+caused by: nothing
+"""
+
+
+@needs_node
+def test_frames_of_packages_and_of_node_are_not_shown() -> None:
+    reporter = Path(javascript.__file__).parents[1] / "probes/reviewbot_npm_reporter.mjs"
+    program = f"""import {{ outcomeOf }} from {json.dumps(str(reporter))};
+      console.log(outcomeOf("a.test.js", ["x"], "failed", {json.dumps(STACK)}).output);"""
+    command = ("node", "--input-type=module", "-e", program)
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert said == "\n".join([*STACK.splitlines()[:2], "caused by: nothing\n"])
+
+
 def message(rule: str | None, severity: int = 2, **others: Any) -> dict[str, Any]:
     return {"ruleId": rule, "severity": severity, "message": f"{rule}!", "line": 3, **others}
 

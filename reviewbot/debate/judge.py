@@ -191,7 +191,10 @@ def join_same(
 
 
 async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
-    """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
+    """Ask with cases and arguments in both orders. Only a ruling that is the same twice counts.
+
+    Where there is one order, it is asked once.
+    """
     needed = len(panel.names) if panel.has_one_model else 2
     contested = [case for case in cases if is_contested(case, needed, panel.uncounted)]
     if not contested or not panel.panelists or not plan.rounds:
@@ -204,19 +207,23 @@ async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tu
         paths |= {p.path for p in brief.passages if classify(p.path) in INTENT}
         part = brief.narrowed(paths)
         back = [replace(case, positions=case.positions[::-1]) for case in here[::-1]]
-        for phase, in_order in (("ruling", here), ("ruling_reversed", back)):
-            asked.append(Question.about(part, MODERATOR, phase, "ruling", in_order, known))
+        orders = (("ruling_reversed", back), ("ruling", here))
+        both = [Question.about(part, MODERATOR, p, "ruling", order, known) for p, order in orders]
+        asked += {question.text: question for question in both}.values()
     given = await ask_about(asked, panel, "judgements", Judgement)
+    times = Counter(case.id for question in asked for case in question.cases)
     said = Counter((judgement.case, judgement.same_as) for _, judgement in given)
 
     def ruled(case: Case) -> Case:
         held = [_position(*pair) for pair in given if pair[1].case == case.id]
-        if len(held) == 2 and held[0].stance == held[1].stance != "unsure":
+        stances = {position.stance for position in held}
+        if len(held) == times[case.id] and len(stances) == 1 and stances != {"unsure"}:
             return replace(case, ruling=held[0].stance, ruling_reason=held[0].reason)
         return replace(case, ruling="undecided")
 
     cases = [ruled(case) if given and case in contested else case for case in cases]
-    return tuple(join_same(cases, [p for p in given if said[p[1].case, p[1].same_as] == 2]))
+    same = [p for p in given if said[p[1].case, p[1].same_as] == times[p[1].case]]
+    return tuple(join_same(cases, same))
 
 
 def is_contested(case: Case, needed: int, uncounted: frozenset[str]) -> bool:

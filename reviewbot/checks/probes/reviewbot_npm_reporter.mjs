@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 const COLOUR = /\x1b\[[\d;]*m/g;
 // A line of a stack: `    at total (file:///project/cart.js:2:38)`.
 const FRAME = /^\s+at (?:.*[( ])?((?:file:\/\/)?[^\s()]+?):(\d+):\d+\)?$/gm;
+// Those of packages and of Node.js, which nobody needs to see.
+const FOREIGN = /^\s+at (?:new Promise \(|(?:.*[( ])?(?:node:|\S*node_modules\/)).*\n?/gm;
 // Where a message ends: a stack, or lines of code with their numbers.
 const END = /^\s+at |^\s*>? *\d+ \|/m;
 
@@ -19,7 +21,7 @@ export function outcomeOf(file, names, outcome, said = "", line = 1) {
     id: [path, ...names].join("::"),
     outcome,
     message: text.split(END)[0].split(/\s+/).join(" ").trim().slice(0, 500),
-    output: text.slice(0, 4000),
+    output: text.replace(FOREIGN, "").slice(0, 4000).trimEnd(),
     location: place(file, line ?? 1),
     frames: frames.reverse(),
   };
