@@ -90,7 +90,7 @@ def make_plan(
     panel, two rounds about everything. auto: the panel as with high where the change is risky, else
     one panelist, and the others judge what that one finds serious.
     """
-    reasons = tuple(risks_of(change, project))
+    reasons = tuple(risks_of(change, project)) if panel else ()
     is_calm = effort == "auto" and not reasons
     is_shared = effort != "low" and not is_calm and len(briefs) <= SHARED_PORTIONS
     readers = {brief.name: tuple(panel) for brief in briefs}
