@@ -146,10 +146,7 @@ BIOME = replace(
     read=read_annotations,
     report=None,
     lookup=("biome", "--version"),
-    distant_rules=tuple(
-        f"lint/correctness/no{name}"
-        for name in ("UnusedVariables", "UnusedImports", "UndeclaredVariables")
-    ),
+    distant_rules=("*",),
 )
 OXLINT = replace(
     BIOME,
@@ -157,7 +154,6 @@ OXLINT = replace(
     configured_by=(".oxlintrc.json", ".oxlintrc.jsonc", "oxlint.config.ts"),
     command=("sh", "/reviewbot/reviewbot_annotate.sh", "oxlint", "--format=github", "{files}"),
     lookup=("oxlint", "--version"),
-    distant_rules=("eslint(no-undef)", "eslint(no-unused-vars)"),
 )
 TSC = replace(
     ESLINT,
