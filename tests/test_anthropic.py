@@ -15,7 +15,7 @@ from reviewbot.llm.http import check_address, retry_after
 from reviewbot.llm.provider import Account, ModelReply, ToolCall, ToolTurn, Usage, strict_schema
 from tests import fake_anthropic, test_providers
 from tests.test_providers import KEY, READ, REQUEST, make_provider, turn_of
-from tests.vendor_server import VendorServer, json_answer
+from tests.vendor_server import Received, Sent, VendorServer
 
 ask = partial(test_providers.ask, "anthropic")
 
@@ -135,10 +135,25 @@ def test_the_time_to_wait_is_a_number() -> None:
         assert retry_after(httpx2.Headers({"retry-after": text}), "") == seconds
 
 
-def test_a_model_that_takes_no_effort_is_asked_without_from_then_on() -> None:
-    words = "output_config.effort: This model does not support the effort parameter."
-    body = {"type": "error", "error": {"type": "invalid_request_error", "message": words}}
-    server = VendorServer([json_answer(body, 400), *[fake_anthropic.answer("{}")] * 2])
+@each(
+    ("refused", "words"),
+    [
+        ("effort", "output_config.effort: This model does not support the effort parameter."),
+        ("format", "output_config.format.schema: The compiled grammar is too large."),
+        ("format", "Schemas contains too many parameters with union types (17, limit: 16)."),
+        ("effort format", "output_config: Extra inputs are not permitted"),
+    ],
+)
+def test_what_a_model_does_not_take_is_left_out_from_then_on(refused: str, words: str) -> None:
+    def reply(received: Received) -> Sent:
+        is_refused = set(refused.split()) & received.body.get("output_config", {}).keys()
+        refusal = fake_anthropic.error(400, "invalid_request_error", words)
+        return refusal if is_refused else fake_anthropic.answer("{}")
+
+    server = VendorServer(reply)
     ask(server, REQUEST, REQUEST)
-    sent = [received.body["output_config"].get("effort") for received in server.received]
-    assert sent == ["medium", None, None]
+    *_, one, two = (received.body for received in server.received)
+    assert one == two
+    assert one.get("output_config", {}).keys() == {"effort", "format"} - set(refused.split())
+    assert ("JSON Schema" in str(one["messages"])) == ("format" in refused)
+    assert len(server.received) == 2 + len(refused.split())

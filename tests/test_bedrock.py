@@ -126,6 +126,7 @@ def test_what_a_model_does_not_take_is_left_out_from_then_on() -> None:
 def test_an_older_model_is_asked_without_what_it_does_not_know() -> None:
     for model, refusals in (
         (REQUEST.model, ["Malformed input request: extraneous key [output_config]"]),
+        (REQUEST.model, ["Schemas contains too many parameters with union types (limit: 16)."]),
         ("old", ["This model doesn't support tool use.", "Structured output is not supported."]),
     ):
         script = [*map(fake_bedrock.refuses, refusals), fake_bedrock.answer("{}")]

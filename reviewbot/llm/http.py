@@ -68,6 +68,12 @@ HINTS: Mapping[Fault, str] = {
     "denied": "check the key of {name}",
     "malformed": "check providers.{name}.base_url",  # of what is no answer at all
 }
+# What errors say of a schema for the answer that a model or a server does not take.
+ABOUT_SCHEMA = re.compile(
+    r"schema|structured.?out|grammar|guided|too many states|json.?(mode|object)"
+    r"|response_?(format|mime)|(output|text).?(config|format)",
+    re.IGNORECASE,
+)
 # Gemini says in the body of an error how long to wait.
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 # How an answer ended, in the words of all vendors. Each other word is "malformed".

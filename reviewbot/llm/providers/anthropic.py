@@ -8,7 +8,7 @@ from reviewbot.llm.http import HttpProvider, OnText, Parts
 from reviewbot.llm.provider import ModelReply, ModelRequest
 
 VERSION = {"anthropic-version": "2026-10-21"}
-EFFORT = "effort"  # of thinking, which some models do not take
+EFFORT, FORMAT = "effort", "format"  # of output_config, which some models do not take
 CACHED = {"cache_control": {"type": "ephemeral"}}
 COUNTERS = (
     *("input_tokens", "cache_read_input_tokens"),
@@ -17,7 +17,10 @@ COUNTERS = (
 
 
 class Anthropic(HttpProvider):
-    complaints: ClassVar = {EFFORT: re.compile(EFFORT)}
+    complaints: ClassVar = {
+        EFFORT: re.compile(r"effort|output_config: "),
+        FORMAT: http.ABOUT_SCHEMA,  # or the grammar of this one is too large
+    }
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         blocks: list[dict[str, Any]] = []
@@ -66,7 +69,8 @@ connect = Anthropic
 
 def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     """One cache breakpoint ends what all panelists read, one the last result of a tool."""
-    texts: list[dict[str, Any]] = [{"text": request.prefix, **CACHED}, {"text": request.question}]
+    question = provider.question_of(request, with_schema=FORMAT in without)
+    texts: list[dict[str, Any]] = [{"text": request.prefix, **CACHED}, {"text": question}]
     content = [{"type": "text", **text} for text in texts if text["text"]]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
@@ -78,10 +82,9 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
         messages.append({"role": "user", "content": content})
     if request.turns:
         content[-1] |= CACHED
-    schema = provider.strict_schema(request.schema)
-    output: dict[str, Any] = {"format": {"type": "json_schema", "schema": schema}}
-    if EFFORT not in without:
-        output[EFFORT] = provider.EFFORT
+    schema = {"type": "json_schema", "schema": provider.strict_schema(request.schema)}
+    output = {FORMAT: schema, EFFORT: provider.EFFORT}
+    output = {name: value for name, value in output.items() if name not in without}
     tools = [tool.named(input_schema=tool.parameters) for tool in request.tools]
     choice = {"type": "auto" if request.may_call_tools else "none"}
     return {
@@ -89,7 +92,7 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
         "stream": True,
         "max_tokens": request.max_output_tokens,
         "messages": messages,
-        "output_config": output,
+        **({"output_config": output} if output else {}),
         # Where there are calls of tools, the API needs the tools.
         **({"tools": tools, "tool_choice": choice} if tools else {}),
     }

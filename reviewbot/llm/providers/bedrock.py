@@ -31,7 +31,7 @@ class Bedrock(HttpProvider):
     complaints: ClassVar = {
         "effort": re.compile("effort"),
         "cache": re.compile(r"cache.?point|prompt.?caching|cache_control", re.I),
-        "schema": re.compile(r"(output|text).?(config|format)|json.?schema|structured out", re.I),
+        "schema": http.ABOUT_SCHEMA,
         "choice": re.compile(r"tool.?choice", re.I),
         "tools": re.compile(r"tool.?(config|use)|\btools?\b", re.I),
     }

@@ -1,6 +1,5 @@
 """Google's Gemini, with a key of its own API: https://ai.google.dev/api; never Vertex AI."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -9,11 +8,9 @@ from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts
 from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
 
-ABOUT_SCHEMA = re.compile(r"schema|too many states|response_?mime_?type|json mode", re.IGNORECASE)
-
 
 class Gemini(HttpProvider):
-    complaints: ClassVar = {"schema": ABOUT_SCHEMA}
+    complaints: ClassVar = {"schema": http.ABOUT_SCHEMA}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         # Gemini refuses a schema beside tools, and some schemas alone.

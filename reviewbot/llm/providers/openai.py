@@ -21,14 +21,9 @@ from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 RESPONSES = "responses"  # the API
-# What goes back with the results of tools. OpenAI keeps nothing, so thoughts come encrypted.
-RETURNED = ("reasoning", "message", "function_call")
 # Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
 # that they do not know. OpenAI's newer models want the second one.
 LIMITS = ("max_tokens", "max_completion_tokens")
-ABOUT_FORMAT = re.compile(
-    r"response_format|json_schema|json_object|structured output|grammar|guided", re.IGNORECASE
-)
 REFUSES = re.compile(
     r"unsupported|not support|unknown|unrecognized|unexpected|not permitted|extra|instead|invalid"
     r"|not allowed|does not exist|forbidden",
@@ -45,7 +40,7 @@ class OpenAI(HttpProvider):
     complaints: ClassVar = {
         "reasoning": re.compile(r"reasoning|encrypted", re.IGNORECASE),
         "prompt_cache_options": re.compile(r"prompt_cache_(options|breakpoint)"),
-        "text": re.compile(r"text\.format|json_schema|structured output", re.IGNORECASE),
+        "text": http.ABOUT_SCHEMA,
     }
 
     def __init__(self, account: Account) -> None:
@@ -79,11 +74,8 @@ class OpenAI(HttpProvider):
             text="".join(part.get("text") or "" for part in parts) if stop else text,
             calls=calls,
             usage=usage_of(response.get("usage"), names=("input", "output")),
-            native=[
-                {name: value for name, value in item.items() if value is not None}
-                for item in items
-                if item["type"] in RETURNED
-            ],
+            # OpenAI keeps nothing, so all of it goes back. Thoughts come encrypted.
+            native=[{n: value for n, value in item.items() if value is not None} for item in items],
         )
         return self._checked(request, reply, stop, refusal)
 
@@ -131,7 +123,7 @@ class OpenAI(HttpProvider):
             return failure
         options = options_of(request, without)
         words = str(error.body).replace("invalid_request_error", "")
-        if "response_format" in options and ABOUT_FORMAT.search(words):  # llama.cpp: with 500
+        if "response_format" in options and http.ABOUT_SCHEMA.search(words):  # llama.cpp: with 500
             failure.refuses = options["response_format"]["type"]
         elif status != 500 and REFUSES.search(words):
             # One of the limits is needed.
