@@ -27,7 +27,7 @@ from reviewbot.llm.client import (
     pause_before_next,
 )
 from reviewbot.llm.ledger import Ledger, record_session
-from reviewbot.llm.prices import DOLLAR, FREE, TABLE, Budget, Price, Prices
+from reviewbot.llm.prices import DOLLAR, TABLE, Budget, Price, Prices
 from reviewbot.llm.provider import (
     Account,
     ModelReply,
@@ -138,7 +138,7 @@ def test_an_answer_after_faults_counts_and_what_may_have_been_charged_is_said() 
     assert outcomes == [ANSWER]
     assert client.totals.calls == client.totals.lost_calls == 1
     assert client.totals.cost_usd > PRICE.worst(REQUEST) / DOLLAR
-    outcomes, _, _ = ask([busy, good], price=FREE)  # it is asked again too
+    outcomes, _, _ = ask([busy, good], price=Price(input=0, output=0))  # it is asked again too
     assert outcomes == [ANSWER]
 
 
@@ -316,6 +316,8 @@ def test_a_price_is_found() -> None:
         ("bedrock", "global.anthropic.claude-sonnet-5-5-v1:0", (2.2, 11)),
         ("bedrock", "eu.amazon.nova-lite", (0.06, 0.24)),
         ("openrouter", "google/gemini-3-pro", (2.2, 13.2)),
+        ("openrouter", "anthropic/claude-sonnet-5.5", (2.2, 11)),
+        ("openrouter", "openai/gpt-6.2-sol", (2.2, 11)),
         ("one", "mine", (1, 2)),
         ("openai", "gpt-99", None),
         ("unknown", "claude-sonnet-5-5", None),

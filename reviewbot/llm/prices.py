@@ -95,9 +95,6 @@ class Price(Rates, frozen=True, kw_only=True):
         return self.above if self.above and prompt_tokens > self.above.tokens else self
 
 
-FREE = Price(input=0, output=0, source="served locally")
-
-
 class Prices:
     """Prices by provider and model. The user's own, by "provider:model", win."""
 
@@ -112,7 +109,7 @@ class Prices:
         if name in self._own:
             return self._own[name]
         if is_local:
-            return FREE
+            return Price(input=0, output=0, source="served locally")
         separator = "/"
         if provider == "bedrock":
             model, separator = BEDROCK_PLACE.sub("", model), "."
@@ -120,6 +117,8 @@ class Prices:
             return found
         maker, _, resold = model.partition(separator)
         maker = {"google": "gemini"}.get(maker, maker)
+        if maker == "anthropic":  # OpenRouter writes claude-sonnet-5.5
+            resold = resold.replace(".", "-")
         if (found := self._named(f"{maker}:{resold}")) is None:
             return None
         above = found.above and found.above.times(RESELLER)

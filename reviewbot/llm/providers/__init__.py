@@ -80,7 +80,7 @@ VENDORS: Mapping[str, Vendor] = {
         module=OPENAI,
         key_names=("OPENROUTER_API_KEY",),
         base_url="https://openrouter.ai/api/v1",
-        model="anthropic/claude-sonnet-5-5",
+        model="anthropic/claude-sonnet-5.5",
     ),
 }
 
