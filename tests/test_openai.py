@@ -180,6 +180,29 @@ def test_what_a_model_thought_goes_back_to_it() -> None:
     assert assistant["tool_calls"][0]["function"]["arguments"] == '{"path":"a"}'
 
 
+def test_thoughts_that_arrive_in_parts_go_back_whole() -> None:
+    """And so does what the model said with its calls."""
+    text = {"type": "reasoning.text", "index": 0, "format": "anthropic-claude-v1"}
+    parts = [{"text": "Let", "signature": None}, {"text": " me."}, {"signature": "Et8"}]
+    secrets = [{"type": "reasoning.encrypted", "index": 0, "data": data} for data in "xy"]
+    details = [*({**text, **part} for part in parts), *secrets]
+    call = {"index": 0, "id": "c1", "function": {"name": "read", "arguments": "{}"}}
+    deltas = [
+        *({"reasoning": "Hm", "reasoning_details": [detail]} for detail in details),
+        {"content": "I read."},
+        {"tool_calls": [call]},
+    ]
+    end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+    wishes = fake_openai.events(*({"choices": [{"delta": delta}]} for delta in deltas), end)
+    with VendorServer([wishes, answer(GOOD)]).running() as server:
+        (wish,) = ask(server, REQUEST, name="openrouter")
+        ask(server, replace(REQUEST, tools=(READ,), turns=turn_of(wish, "x")), name="openrouter")
+    assistant = server.received[1].body["messages"][1]
+    thought = {**text, "text": "Let me.", "signature": "Et8"}
+    assert assistant["reasoning_details"] == [thought, *secrets]
+    assert (assistant["content"], assistant["reasoning"]) == ("I read.", "Hm" * 5)
+
+
 def test_calls_without_ids_get_others_in_each_turn() -> None:
     call = {"function": {"name": "read", "arguments": "{}"}}
     wishes = fake_openai.whole({"content": None, "tool_calls": [call]}, "tool_calls")

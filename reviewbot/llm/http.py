@@ -70,9 +70,7 @@ HINTS: Mapping[Fault, str] = {
 }
 # What errors say of a schema for the answer that a model or a server does not take.
 ABOUT_SCHEMA = re.compile(
-    r"schema|structured.?out|grammar|guided|too many states|json.?(mode|object)"
-    r"|response_?(format|mime)|(output|text).?(config|format)",
-    re.IGNORECASE,
+    r"(?i)schema|grammar|guided|structured|json.?mode|(response|output|text).?(format|config|mime)"
 )
 # Gemini says in the body of an error how long to wait.
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
@@ -213,10 +211,8 @@ class HttpProvider(ABC):
         if status >= 500 or status in (408, 409, 424, 425):
             fault = "overloaded"
         said = f"{error.headers.get('x-amzn-errortype', '')} {error.body}"[:MAX_SAID]
-        for before, words, meaning in MEANINGS:
-            if fault in before.split() and re.search(words, said, re.IGNORECASE):
-                fault = meaning
-                break
+        known = (row for row in MEANINGS if fault in row[0].split())
+        fault = next((row[2] for row in known if re.search(row[1], said, re.IGNORECASE)), fault)
         message = f"{name} answered {status}: {quote(message_of(error.body), self._account)}"
         hint = HINTS.get(fault, "").format(name=name) or None
         failure = ProviderError(message, fault=fault, hint=hint)

@@ -10,10 +10,7 @@ from reviewbot.llm.provider import ModelReply, ModelRequest
 VERSION = {"anthropic-version": "2026-10-21"}
 EFFORT, FORMAT = "effort", "format"  # of output_config, which some models do not take
 CACHED = {"cache_control": {"type": "ephemeral"}}
-COUNTERS = (
-    *("input_tokens", "cache_read_input_tokens"),
-    *("cache_creation_input_tokens", "output_tokens"),
-)
+COUNTERS = [f"{n}_tokens" for n in ("input", "cache_read_input", "cache_creation_input", "output")]
 
 
 class Anthropic(HttpProvider):
@@ -74,10 +71,8 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content = [{"type": "text", **text} for text in texts if text["text"]]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        content = [
-            {"type": "tool_result", "tool_use_id": call.id, "content": result or "(empty)"}
-            for call, result in turn.pairs
-        ]
+        returned = ({"tool_use_id": c.id, "content": r} for c, r in turn.pairs)
+        content = [{"type": "tool_result", **result} for result in returned]
         messages.append({"role": "assistant", "content": turn.native})
         messages.append({"role": "user", "content": content})
     if request.turns:

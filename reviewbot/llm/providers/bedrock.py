@@ -84,10 +84,8 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content: list[dict[str, Any]] = [*before, {"text": request.question}]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        content = [
-            {"toolResult": {"toolUseId": call.id, "content": [{"text": result or "(empty)"}]}}
-            for call, result in turn.pairs
-        ]
+        returned = ({"toolUseId": c.id, "content": [{"text": r}]} for c, r in turn.pairs)
+        content = [{"toolResult": result} for result in returned]
         messages.append({"role": "assistant", "content": turn.native})
         messages.append({"role": "user", "content": content})
     if request.turns:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec.structs import replace
@@ -30,6 +30,7 @@ def address_of(host: str) -> str:
 
 
 class Ollama(HttpProvider):
+    complaints: ClassVar = {TOOLS: re.compile("does not support tools")}
     unreachable_hint = "start it with `ollama serve`, or set OLLAMA_HOST"
 
     def __init__(self, account: Account) -> None:
@@ -108,8 +109,6 @@ class Ollama(HttpProvider):
             failure.hint = "check OLLAMA_HOST: another server answers there"
         elif "system memory" in text:
             failure.hint = "use a smaller model"
-        if request.tools and TOOLS not in without and "does not support tools" in text:
-            failure.refuses = TOOLS
         return failure
 
 

@@ -8,8 +8,8 @@ tried again with that model.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -18,7 +18,7 @@ from msgspec import Meta
 from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
+from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, Usage
 
 RESPONSES = "responses"  # the API
 # Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
@@ -43,13 +43,11 @@ class OpenAI(HttpProvider):
         "text": http.ABOUT_SCHEMA,
     }
 
-    def __init__(self, account: Account) -> None:
-        super().__init__(account)
-        if account.name != "openai":
-            self._without = defaultdict(lambda: frozenset({RESPONSES}))
+    def _chats(self, without: Parts) -> bool:
+        return RESPONSES in without or self._account.name != "openai"
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
-        if RESPONSES in without:
+        if self._chats(without):
             return await self._chat(request, without, on_text)
         text, response = "", dict[str, Any]()
         async with self._post("/responses", body_of(request, without), self._bearer) as lines:
@@ -64,20 +62,18 @@ class OpenAI(HttpProvider):
         # Beside the answer, a model may comment on what it does.
         said = [i for i in items if i["type"] == "message" and i.get("phase") != "commentary"]
         parts = [part for item in said for part in item["content"]]
-        refusal = "".join(part.get("refusal") or "" for part in parts)
         uses = [item for item in items if item["type"] == "function_call"]
         wishes = ((use["call_id"], use["name"], use["arguments"]) for use in uses)
-        calls = provider.calls_of(request, wishes)
         details = response.get("incomplete_details") or {}
         stop = details.get("reason") or ("stop" if response.get("status") == "completed" else "")
         reply = ModelReply(
-            text="".join(part.get("text") or "" for part in parts) if stop else text,
-            calls=calls,
+            text=joined("text", parts) if stop else text,
+            calls=provider.calls_of(request, wishes),
             usage=usage_of(response.get("usage"), names=("input", "output")),
             # OpenAI keeps nothing, so all of it goes back. Thoughts come encrypted.
             native=[{n: value for n, value in item.items() if value is not None} for item in items],
         )
-        return self._checked(request, reply, stop, refusal)
+        return self._checked(request, reply, stop, joined("refusal", parts))
 
     async def _chat(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if request.tools and request.may_call_tools:
@@ -98,23 +94,25 @@ class OpenAI(HttpProvider):
                     stop = choice.get("finish_reason") or stop
                     parts.append(choice.get("delta") or {})
                     on_text(text_of(parts[-1]))
-        refusal = "".join(part.get("refusal") or "" for part in parts)
-        thoughts = {  # DeepSeek and OpenRouter want them back
-            "reasoning_content": "".join(part.get("reasoning_content") or "" for part in parts),
-            "reasoning_details": [i for part in parts for i in part.get("reasoning_details") or ()],
+        text = "".join(map(text_of, parts))
+        details = (i for part in parts for i in part.get("reasoning_details") or ())
+        said = {  # models want it back with their calls, the thoughts above all
+            "content": text,
+            **{name: joined(name, parts) for name in ("reasoning", "reasoning_content")},
+            "reasoning_details": thoughts_of(details),
         }
-        wishes = joined(call for part in parts for call in part.get("tool_calls") or ())
+        wishes = calls_of(call for part in parts for call in part.get("tool_calls") or ())
         reply = ModelReply(
-            text="".join(map(text_of, parts)),
+            text=text,
             calls=provider.calls_of(request, wishes),
             usage=usage,
-            native={name: value for name, value in thoughts.items() if value},
+            native={name: value for name, value in said.items() if value},
         )
-        return self._checked(request, reply, stop, refusal)
+        return self._checked(request, reply, stop, joined("refusal", parts))
 
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         failure, status = super()._meaning(request, without, error), error.status
-        if RESPONSES not in without:
+        if not self._chats(without):
             if status in (404, 405) and "model" not in str(error.body):
                 failure.refuses = RESPONSES
             return failure
@@ -214,7 +212,21 @@ def text_of(part: Delta) -> str:
     return "".join(str(item.get("text") or "") for item in content)
 
 
-def joined(parts: Iterable[Delta]) -> Iterable[provider.Wish]:
+def joined(name: str, parts: Iterable[Delta]) -> str:
+    return "".join(part.get(name) or "" for part in parts)
+
+
+def thoughts_of(parts: Iterable[Delta]) -> list[Delta]:
+    """The thoughts that OpenRouter sends in parts; Claude has signed a whole one."""
+    whole: list[Delta] = []
+    for _, group in groupby(parts, lambda part: [part.get(n) for n in ("type", "index", "data")]):
+        same = list(group)
+        fields = {n: value for part in same for n, value in part.items() if value is not None}
+        whole.append(fields | {n: joined(n, same) for n in ("text", "summary") if n in fields})
+    return whole
+
+
+def calls_of(parts: Iterable[Delta]) -> Iterable[provider.Wish]:
     """Calls from their parts, of which the first has the name; some servers do not number them."""
     calls: list[list[Any]] = []
     newest: dict[int | None, list[Any]] = {}  # by number
