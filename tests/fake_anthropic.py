@@ -15,6 +15,7 @@ def answer(
     calls: Sequence[tuple[str, str, str]] = (),
     thinking: str = "",
     stop: str = "",
+    details: Any = None,
     input_tokens: int = 10,
     cached: int = 0,
     written: int = 0,
@@ -23,6 +24,7 @@ def answer(
 
     Args:
         calls: of tools, as (id, name, arguments as JSON).
+        details: of why it stopped.
         input_tokens: those that are not cached, as the API counts them.
     """
     usage = {"input_tokens": input_tokens, "output_tokens": 1}
@@ -50,6 +52,7 @@ def answer(
                 sent.append(_event("content_block_delta", index=index, delta=delta))
         sent.append(_event("content_block_stop", index=index))
     end = {"stop_reason": stop or ("tool_use" if calls else "end_turn"), "stop_sequence": None}
+    end |= {"stop_details": details, "container": None}
     last = {**usage, "input_tokens": None, "output_tokens": 5}
     sent += [_event("message_delta", delta=end, usage=last), _event("message_stop")]
     return Sent(headers=STREAM, chunks=tuple(sent))
@@ -82,6 +85,7 @@ LIMIT = "This request would exceed your organization's rate limit of 40,000 inpu
 SPENT = "This organization has reached its enforced spend limit."
 CREDIT = "Your credit balance is too low to access the Anthropic API."
 LONG = "prompt is too long: 208310 tokens > 200000 maximum"
+HOLD = "Your organization's access was disabled for trust and safety reasons."
 INVALID = "max_tokens: Input should be greater than or equal to 0"
 SPENT_CODE = "enforced_spend_limit_reached"
 WAIT, SHORT_WAIT = {"retry-after": "17"}, {"retry-after": "1.5"}
@@ -96,6 +100,7 @@ FAULTS: dict[str, Sent] = {
     "spent: L4 credit": error(400, "invalid_request_error", CREDIT),
     "invalid: L4": error(400, "invalid_request_error", INVALID),
     "denied: L4 401": error(401, "authentication_error", "invalid x-api-key"),
+    "denied: L4 on hold": error(400, "invalid_request_error", HOLD, code="organization_on_hold"),
     "spent: L4 402": error(402, "billing_error", "There is an issue with your payment."),
     "no_model: L4 404": error(404, "not_found_error", "model: claude-retired-1"),
     "too_long: L4 413": Sent(status=413, headers=HTML, chunks=(b"<html>413</html>",)),

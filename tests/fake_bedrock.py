@@ -40,6 +40,7 @@ def refuses(message: str) -> Sent:
 
 
 LONG = "The model returned the following errors: Input is too long for requested model."
+SUBSCRIPTION = "Model access is denied: the role may not perform AWS Marketplace actions."
 FAULTS: dict[str, Sent] = {
     "overloaded: 503": error(503, "ServiceUnavailableException", "Too many connections."),
     "overloaded: model": error(424, "ModelErrorException", "The model returned an error."),
@@ -51,6 +52,7 @@ FAULTS: dict[str, Sent] = {
     "too_long: 413": error(413, "RequestEntityTooLargeException", "Request entity is too large"),
     "invalid: 400": refuses("The provided request is not valid."),
     "denied: 403": error(403, "UnrecognizedClientException", "The security token is invalid."),
+    "no_model: subscription": error(403, "AccessDeniedException", SUBSCRIPTION),
     "no_model: 403": error(403, "AccessDeniedException", "You don't have access to the model."),
     "no_model: 404": error(404, "ResourceNotFoundException", "It has reached the end of its life."),
     "truncated: max_tokens": answer("half of", stop="max_tokens"),

@@ -75,7 +75,13 @@ FAULTS: dict[str, Sent] = {
     "L9 quota: spent": error(429, QUOTA, code="insufficient_quota"),
     "L9 usage limit: spent": error(429, "Limit", code="organization_usage_limit_exceeded"),
     "L9 balance: spent": error(429, "No.", kind="x", code="credit_balance_exhausted"),
+    "OpenRouter budget: rate_limited": json_answer(
+        {"error": {"code": 402, "metadata": {"limit_source": "openrouter_in_flight_budget"}}},
+        402,
+        headers={"content-type": "application/json", "retry-after": "2"},
+    ),
     "L10 length: truncated": answer('{"claims": [', finish="length"),
+    "Mistral's length: truncated": answer("{", finish="model_length"),
     "L10 content filter: refused": answer("{}", finish="content_filter"),
     "L10 refusal: refused": whole({"refusal": "No."}),
     "L10 function call: malformed": answer("{}", finish="function_call"),
@@ -89,11 +95,13 @@ FAULTS: dict[str, Sent] = {
     "bad request: invalid": error(400, "messages: field required"),
     "denied: denied": error(401, "Incorrect API key provided.", code="invalid_api_key"),
     "no model: no_model": error(404, "The model does not exist", code="model_not_found"),
+    "no access: no_model": error(403, "Project `p` does not have access to model `gpt-fake`"),
     "no path: no_model": Sent(status=404, headers={"content-type": "text/html"}, chunks=(HTML,)),
     "error in 200: rate_limited": events({"error": {"message": "Limit exceeded", "code": 429}}),
     "error event: overloaded": events(
         {"choices": [{"delta": {"content": "{"}}]}, {"error": {"message": "gone", "code": 502}}
     ),
+    "xAI too long: too_long": error(400, "This model's maximum prompt length is 131072, but"),
     "vLLM too long: too_long": json_answer({"object": "error", "message": LENGTH}, 400),
     "too many a minute: too_long": error(429, "Request too large", code="rate_limit_exceeded"),
     "OpenRouter moderation: refused": error(403, "Your chosen model requires moderation and"),

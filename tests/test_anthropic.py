@@ -40,6 +40,17 @@ def test_an_answer_arrives_with_its_text_and_usage() -> None:
     assert body["output_config"]["format"] == format_
 
 
+def test_a_refusal_has_the_reason_of_the_vendor() -> None:
+    reason = {"type": "refusal", "category": "cyber", "explanation": None}
+    for details, words in (
+        (reason, "cyber"),
+        (reason | {"explanation": "It is an attack."}, "It is"),
+    ):
+        sent = fake_anthropic.answer(stop="refusal", details=details)
+        failure = test_providers.failure("anthropic", VendorServer([sent]))
+        assert str(failure).startswith(f"anthropic refused to answer: {words}")
+
+
 def test_an_answer_without_usage_is_an_answer() -> None:
     answer = fake_anthropic.answer("{}")
     uncounted = (re.sub(rb'"usage": {[^}]*}', b'"other": {}', chunk) for chunk in answer.chunks)

@@ -92,7 +92,8 @@ def test_the_counters_tell_that_an_old_server_cut_the_prompt() -> None:
 def test_tools_are_called_and_their_results_sent_back() -> None:
     calls = (("read", {"path": "a"}), ("read", '{"path": "b"}'))  # a text, as some write it
     first = replace(REQUEST, tools=(READ,))
-    with VendorServer([answer(calls=calls), answer(GOOD), answer(GOOD)]).running() as server:
+    said = answer("I read.", thinking="Hm.", calls=calls)
+    with VendorServer([said, answer(GOOD), answer(GOOD)]).running() as server:
         (wish,) = ask(server, first)
         second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
         replies = ask(server, second, replace(second, may_call_tools=False))
@@ -104,7 +105,8 @@ def test_tools_are_called_and_their_results_sent_back() -> None:
     assert "format" not in body
     assert '{"type":"object"}' in body["messages"][0]["content"]
     _, assistant, *results = again["messages"]
-    assert (assistant["role"], assistant["content"]) == ("assistant", "")
+    assert (assistant["role"], assistant["content"]) == ("assistant", "I read.")
+    assert assistant["thinking"] == "Hm."
     wanted = [call["function"] for call in assistant["tool_calls"]]
     assert wanted == [{"name": "read", "arguments": {"path": path}} for path in "ab"]
     sent = [(result["tool_name"], result["content"]) for result in results]

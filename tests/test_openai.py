@@ -45,6 +45,7 @@ def test_a_question_is_one_text_with_the_form_of_the_answer(
 
 
 ODD = [
+    answer(GOOD, finish="eos"),
     fake_openai.whole({"content": [{"type": "text", "text": GOOD[:3]}, {"text": GOOD[3:]}]}),
     replace(fake_openai.whole({"content": GOOD}), headers={"content-type": "text/plain"}),
     Sent(chunks=(b": waiting\n\n", *answer(GOOD).chunks)),
@@ -57,7 +58,7 @@ ODD = [
 
 
 def test_odd_answers_of_other_servers_are_read() -> None:
-    assert [reply.text for reply in ask(VendorServer(ODD), *[REQUEST] * 4)] == [GOOD] * 4
+    assert [reply.text for reply in ask(VendorServer(ODD), *[REQUEST] * 5)] == [GOOD] * 5
 
 
 def test_a_line_separator_within_a_text_ends_no_line() -> None:
@@ -231,12 +232,14 @@ def test_calls_are_put_together_from_their_parts(parts: Sequence[Any]) -> None:
     assert [(call.name, call.arguments) for call in reply.calls] == [("x", "{}")] * 2
 
 
-def test_openrouter_alone_gets_the_mark_for_anthropics_cache() -> None:
+def test_openrouter_alone_gets_an_effort_and_the_mark_for_anthropics_cache() -> None:
     server, other = VendorServer([answer(GOOD)]), VendorServer([answer(GOOD)])
     request = replace(REQUEST, model="anthropic/claude")
     ask(server, request, name="openrouter")
     ask(other, request)
     assert isinstance(other.received[0].body["messages"][0]["content"], str)
+    assert server.received[0].body["reasoning"] == {"effort": "medium"}
+    assert "reasoning" not in other.received[0].body
     first, second = server.received[0].body["messages"][0]["content"]
     mark = {"cache_control": {"type": "ephemeral"}}
     assert first == {"type": "text", "text": "The change.", **mark}

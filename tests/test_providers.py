@@ -136,6 +136,7 @@ def turn_of(reply: ModelReply, *results: str) -> tuple[ToolTurn, ...]:
 WAITS = {
     **{"rate_limited: L2": 17, "overloaded: L4 503": 1.5, "L8 rate limit: rate_limited": 7},
     **{"L12 a minute: rate_limited": 7.5, "rate limit: rate_limited": 7},
+    "OpenRouter budget: rate_limited": 2,
 }
 HINTS = {
     "no path: no_model": "check the name of the model, and providers.gpu.base_url",

@@ -46,9 +46,8 @@ FAULTS: Mapping[int, Fault] = {
 # fault that it is. Every 429 of Gemini says "check your plan and billing details"; OpenRouter's 403
 # may be about one prompt. The first that fits counts.
 MEANINGS: Sequence[tuple[str, str, Fault]] = (
-    ("invalid rate_limited overloaded", r"context[ _](length|size|window)", "too_long"),
-    ("invalid rate_limited overloaded", r"prompt is too long|request too large", "too_long"),
-    ("invalid rate_limited overloaded", r"context the overflows", "too_long"),
+    ("invalid rate_limited overloaded", r"context[ _](length|size|window|the over)", "too_long"),
+    ("invalid rate_limited overloaded", r"(request too|prompt is too) l|prompt length", "too_long"),
     ("invalid", r"input is too l|too many (input )?tokens|context.?limit", "too_long"),
     ("invalid", r"exceeds the (maximum|limit)", "too_long"),
     ("invalid rate_limited", r"insufficient_quota|ServiceQuotaExceeded|usage.limit", "spent"),
@@ -56,7 +55,9 @@ MEANINGS: Sequence[tuple[str, str, Fault]] = (
     ("invalid rate_limited", r"billing_|per.?day|daily|\blimit: 0\b", "spent"),
     ("invalid", r"api.?key.{0,20}(not valid|invalid|expired|not found)|location is not", "denied"),
     ("invalid denied", r"model identifier|on-demand throughput|inference profile", "no_model"),
-    ("invalid denied", r"access to the model|end of its life", "no_model"),
+    ("invalid denied", r"access to (the )?model|model access|marketplace|its life", "no_model"),
+    ("invalid", r"organization.{1,10}(on_hold|disabled)", "denied"),
+    ("spent", r"in_flight_budget", "rate_limited"),
     ("overloaded", r"system memory", "no_model"),
     ("invalid denied", r"content_filter|requires moderation|input was flagged", "refused"),
     ("overloaded", r"rate_limit_exceeded|slow_down", "rate_limited"),
@@ -76,8 +77,8 @@ ABOUT_SCHEMA = re.compile(
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 # How an answer ended, in the words of all vendors. Each other word is "malformed".
 STOPS: Mapping[str, Fault | None] = {
-    **dict.fromkeys(("end_turn", "tool_use", "stop", "tool_calls", "STOP")),
-    **dict.fromkeys(("max_tokens", "model_context_window_exceeded"), "truncated"),
+    **dict.fromkeys(("end_turn", "tool_use", "stop", "tool_calls", "eos", "STOP")),
+    **dict.fromkeys(("max_tokens", "model_context_window_exceeded", "model_length"), "truncated"),
     **dict.fromkeys(("length", "max_output_tokens", "MAX_TOKENS", "CONTINUATION"), "truncated"),
     **dict.fromkeys(("refusal", "guardrail_intervened", "content_filtered"), "refused"),
     **dict.fromkeys(("content_filter", "SAFETY", "RECITATION", "BLOCKLIST"), "refused"),

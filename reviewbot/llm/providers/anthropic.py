@@ -22,7 +22,7 @@ class Anthropic(HttpProvider):
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         blocks: list[dict[str, Any]] = []
         usage: dict[str, Any] = {}
-        stop, is_complete = "", False
+        stop, refusal, is_complete = "", "", False
         headers = VERSION | self._bearer
         async with self._post("/v1/messages", _body(request, without), headers) as lines:
             async for event in http.events_of(lines):
@@ -43,6 +43,8 @@ class Anthropic(HttpProvider):
                             on_text(delta["text"])
                     case "message_delta":
                         stop = event["delta"]["stop_reason"] or stop
+                        details = event["delta"].get("stop_details") or {}
+                        refusal = details.get("explanation") or details.get("category") or refusal
                         # Totals so far; what is null stays as it was.
                         usage |= {n: c for n, c in event.get("usage", {}).items() if c is not None}
                     case "message_stop":
@@ -58,7 +60,7 @@ class Anthropic(HttpProvider):
             # Nor does it take back an empty text.
             native=[block for block in blocks if block.get("text") != ""],
         )
-        return self._checked(request, reply, stop if is_complete else "")
+        return self._checked(request, reply, stop if is_complete else "", refusal)
 
 
 connect = Anthropic

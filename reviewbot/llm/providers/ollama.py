@@ -13,11 +13,8 @@ from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderEr
 
 TOOLS = "tools"
 CONTEXT_STEP = 1_024
-DURATIONS = {  # fields of Usage, and counters of nanoseconds
-    "load_seconds": "load_duration",
-    "input_seconds": "prompt_eval_duration",
-    "output_seconds": "eval_duration",
-}
+# How fields of Usage begin that are seconds, and the counters of nanoseconds.
+DURATIONS = {"load": "load_duration", "input": "prompt_eval_duration", "output": "eval_duration"}
 
 
 def address_of(host: str) -> str:
@@ -41,7 +38,7 @@ class Ollama(HttpProvider):
         if not request.may_call_tools or TOOLS in without:
             request = replace(request, tools=())
         body = self._body(request)
-        text, last = "", dict[str, Any]()
+        said, last = dict[str, str](), dict[str, Any]()
         wishes: list[provider.Wish] = []
         async with self._post("/api/chat", body, self._bearer) as lines:
             async for line in lines:
@@ -49,22 +46,23 @@ class Ollama(HttpProvider):
                 if error := last.get("error"):
                     raise VendorError(500, error)
                 message = last.get("message") or {}
-                if piece := message.get("content"):
-                    text += piece
-                    on_text(piece)
+                for name in {"content", "thinking"} & message.keys():
+                    said[name] = said.get(name, "") + (message[name] or "")
+                on_text(message.get("content") or "")
                 for call in message.get("tool_calls") or ():
                     function = call["function"]
                     wishes.append((call.get("id"), function["name"], function.get("arguments")))
         # The last line has the counters.
         usage, read = None, last.get("prompt_eval_count", 0)
         if written := last.get("eval_count"):
-            seconds = {name: last.get(counter, 0) / 1e9 for name, counter in DURATIONS.items()}
-            usage = Usage(input_tokens=read, output_tokens=written, **seconds)
+            took = {f"{n}_seconds": last.get(counter, 0) / 1e9 for n, counter in DURATIONS.items()}
+            usage = Usage(input_tokens=read, output_tokens=written, **took)
         if read >= body["options"]["num_ctx"]:
             # Servers before 0.12.6 cut a prompt to exactly that.
-            said = f"{self._account.name} read only {read} tokens"
-            raise ProviderError(said, fault="too_long", usage=usage)
-        reply = ModelReply(text=text, calls=provider.calls_of(request, wishes), usage=usage)
+            message = f"{self._account.name} read only {read} tokens"
+            raise ProviderError(message, fault="too_long", usage=usage)
+        calls = provider.calls_of(request, wishes)
+        reply = ModelReply(text=said.get("content", ""), calls=calls, usage=usage, native=said)
         stop = last.get("done_reason") or "nothing"
         return self._checked(request, reply, stop if last.get("done") else "")
 
@@ -77,7 +75,7 @@ class Ollama(HttpProvider):
             for call in turn.calls:
                 function = {"name": call.name, "arguments": http.json_object(call.arguments)}
                 calls.append({"id": call.id, "function": function})
-            messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+            messages.append({"role": "assistant", **(turn.native or {}), "tool_calls": calls})
             messages += [
                 {"role": "tool", "tool_name": call.name, "tool_call_id": call.id, "content": result}
                 for call, result in turn.pairs

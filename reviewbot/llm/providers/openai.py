@@ -24,10 +24,10 @@ RESPONSES = "responses"  # the API
 # Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
 # that they do not know. OpenAI's newer models want the second one.
 LIMITS = ("max_tokens", "max_completion_tokens")
+THINKING = {"reasoning": {"effort": provider.EFFORT}}  # in the words of OpenRouter
 REFUSES = re.compile(
-    r"unsupported|not support|unknown|unrecognized|unexpected|not permitted|extra|instead|invalid"
-    r"|not allowed|does not exist|forbidden",
-    re.IGNORECASE,
+    r"(?i)un(supported|known|recognized|expected)|not (support|permitted|allowed|exist)|extra"
+    r"|instead|invalid|forbidden"
 )
 Count = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[float, Meta(ge=0)]
@@ -69,7 +69,7 @@ class OpenAI(HttpProvider):
         reply = ModelReply(
             text=joined("text", parts) if stop else text,
             calls=provider.calls_of(request, wishes),
-            usage=usage_of(response.get("usage"), names=("input", "output")),
+            usage=usage_of(response, "input", "output"),
             # OpenAI keeps nothing, so all of it goes back. Thoughts come encrypted.
             native=[{n: value for n, value in item.items() if value is not None} for item in items],
         )
@@ -86,10 +86,11 @@ class OpenAI(HttpProvider):
             "messages": messages_of(request, self._account.name, without),
             "stream": True,
             **options_of(request, without),
+            **(THINKING if self._account.name == "openrouter" else {}),
         }
         async with self._post("/chat/completions", body, self._bearer) as lines:
             async for event in http.events_of(lines):
-                usage = usage_of(event.get("usage"), event.get("timings")) or usage
+                usage = usage_of(event, "prompt", "completion") or usage
                 for choice in (event.get("choices") or ())[:1]:
                     stop = choice.get("finish_reason") or stop
                     parts.append(choice.get("delta") or {})
@@ -241,16 +242,14 @@ def calls_of(parts: Iterable[Delta]) -> Iterable[provider.Wish]:
     return map(tuple, calls)
 
 
-def usage_of(
-    counts: Any, timings: Any = None, names: tuple[str, str] = ("prompt", "completion")
-) -> Usage | None:
+def usage_of(event: Any, asked: str, answered: str) -> Usage | None:
     """None if the server did not count, or not so that it can be believed.
 
     `timings` are what llama.cpp measured; reading is without what was cached.
     """
-    asked, answered = names
+    counts, times = event.get("usage"), event.get("timings") or {}
     try:
-        details, times = counts.get(f"{asked}_tokens_details") or {}, timings or {}
+        details = counts.get(f"{asked}_tokens_details") or {}
         cached, stored = (details.get(f"{name}_tokens") or 0 for name in ("cached", "cache_write"))
         given = (counts[f"{asked}_tokens"], counts[f"{answered}_tokens"], cached, stored)
         read, written, cached, stored = msgspec.convert(given, tuple[Count, Count, Count, Count])
