@@ -30,7 +30,8 @@ def answer(
         part = {"index": index, "function": {"arguments": json.dumps(arguments)}}
         first = {**call, "function": {"name": name, "arguments": ""}}
         deltas += [{"tool_calls": [first]}, {"tool_calls": [part]}]
-    usage = {"prompt_tokens": input_tokens, "completion_tokens": output_tokens}
+    usage: dict[str, Any] = {"prompt_tokens": input_tokens, "completion_tokens": output_tokens}
+    usage["total_tokens"] = input_tokens + output_tokens
     more = {"prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0}}
     finish = finish or ("tool_calls" if calls else "stop")
     return events(
@@ -41,7 +42,7 @@ def answer(
 
 
 def events(*documents: Any) -> Sent:
-    frame = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "fake"}
+    frame = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "fake", "created": 1}
     chunks = [b"data: %b\n\n" % json.dumps({**frame, **each}).encode() for each in documents]
     return Sent(headers=EVENTS, chunks=(*chunks, b"data: [DONE]\n\n"))
 

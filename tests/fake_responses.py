@@ -30,8 +30,7 @@ def answer(
     output_tokens: int = 10,
 ) -> Sent:
     """A text in two pieces, or calls of tools as (name, arguments), with what was counted."""
-    usage: dict[str, Any] = {"input_tokens": input_tokens, "output_tokens": output_tokens}
-    usage["input_tokens_details"] = {"cached_tokens": cached, "cache_write_tokens": stored}
+    usage = counted(input_tokens, output_tokens, cached, stored)
     items = []
     for number, (name, value) in enumerate(calls):
         ids = {"id": f"fc_{number}", "call_id": f"call_{number}", "type": "function_call"}
@@ -43,27 +42,48 @@ def answer(
     return ended(*output, pieces=pieces, usage=usage)
 
 
+def counted(read: int, written: int, cached: int = 0, stored: int = 0) -> dict[str, Any]:
+    details = {"cached_tokens": cached, "cache_write_tokens": stored}
+    usage = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
+    return {
+        **usage,
+        "input_tokens_details": details,
+        "output_tokens_details": {"reasoning_tokens": 0},
+    }
+
+
 def ended(*output: Any, pieces: Sequence[str] = (), status: str = "completed", **more: Any) -> Sent:
     """A whole stream."""
     response = {"id": "resp_1", "object": "response", "status": "in_progress", "output": []}
+    response |= {"created_at": 1, "model": "fake", "tools": [], "error": None, "usage": None}
+    response |= {"tool_choice": "auto", "parallel_tool_calls": True, "incomplete_details": None}
     last = {**response, "status": status, "output": output, **more}
-    delta = {"type": "response.output_text.delta", "item_id": "msg_1"}
+    said = message("") | {"status": "in_progress", "content": []}
+    place = {"item_id": "msg_1", "output_index": 1, "content_index": 0}
+    part = {"type": "output_text", "text": "", "annotations": []}
+    delta = {"type": "response.output_text.delta", **place, "logprobs": []}
+    text = [
+        {"type": "response.output_item.added", "output_index": 1, "item": said},
+        {"type": "response.content_part.added", **place, "part": part},
+        *({**delta, "delta": piece} for piece in pieces),
+    ]
     return events(
         {"type": "response.created", "response": response},
         {"type": "response.output_item.added", "output_index": 0, "item": THOUGHT},
-        *({**delta, "delta": piece} for piece in pieces),
+        *(text if pieces else ()),
         {"type": f"response.{status}", "response": last},
     )
 
 
 def events(*documents: Any) -> Sent:
     form = b"event: %b\ndata: %b\n\n"
-    texts = ((each["type"].encode(), json.dumps(each).encode()) for each in documents)
+    numbered = ({"sequence_number": number, **each} for number, each in enumerate(documents))
+    texts = ((each["type"].encode(), json.dumps(each).encode()) for each in numbered)
     return Sent(headers=EVENTS, chunks=tuple(form % text for text in texts))
 
 
 def incomplete(reason: str) -> Sent:
-    usage = {"input_tokens": 9, "output_tokens": 500}
+    usage = counted(9, 500)
     details = {"reason": reason}
     return ended(THOUGHT, status="incomplete", incomplete_details=details, usage=usage)
 

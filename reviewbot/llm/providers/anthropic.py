@@ -42,7 +42,7 @@ class Anthropic(HttpProvider):
                         if delta["type"] == "text_delta":
                             on_text(delta["text"])
                     case "message_delta":
-                        stop = event["delta"]["stop_reason"] or stop
+                        stop = event["delta"].get("stop_reason") or stop
                         details = event["delta"].get("stop_details") or {}
                         refusal = details.get("explanation") or details.get("category") or refusal
                         # Totals so far; what is null stays as it was.
