@@ -67,6 +67,9 @@ FAULTS: dict[str, Sent] = {
     "L12 list: overloaded": json_answer([BUSY], 503),
     "L12 nested: overloaded": refusal(503, json.dumps(BUSY)),
     "L12 event: overloaded": events({"candidates": []}, BUSY),
+    "L12 no event: overloaded": replace(
+        answer("{}"), chunks=(answer("{}").chunks[0], json.dumps(BUSY, indent=2).encode())
+    ),
     "L12 a minute: rate_limited": json_answer(quota("PerMinute", RETRY), 429),
     "L12 a day: spent": json_answer(quota("PerDay", RETRY), 429),
     "L12 none: spent": refusal(429, "Quota exceeded for metric: free_tier, limit: 0"),

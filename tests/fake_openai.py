@@ -103,6 +103,8 @@ FAULTS: dict[str, Sent] = {
         {"choices": [{"delta": {"content": "{"}}]}, {"error": {"message": "gone", "code": 502}}
     ),
     "xAI too long: too_long": error(400, "This model's maximum prompt length is 131072, but"),
+    "error for an answer: overloaded": json_answer({"error": {"message": "gone", "code": 502}}),
+    "vLLM's event: too_long": events({"object": "error", "message": LENGTH, "code": 400}),
     "vLLM too long: too_long": json_answer({"object": "error", "message": LENGTH}, 400),
     "too many a minute: too_long": error(429, "Request too large", code="rate_limit_exceeded"),
     "OpenRouter moderation: refused": error(403, "Your chosen model requires moderation and"),

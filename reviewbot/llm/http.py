@@ -260,10 +260,12 @@ async def _lines_of(answer: httpx2.Response, name: str) -> AsyncIterator[bytes]:
 async def events_of(lines: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """The JSON objects of server-sent events, a line each. Raises VendorError for an error."""
     async for line in lines:
+        if line.startswith(b"{"):  # an error that is no event, to the end, as Gemini sends them
+            line = b"data:" + line + b"".join([more async for more in lines])
         if line.startswith(b"data:") and (data := line[5:].strip()) != b"[DONE]":
             event = msgspec.json.decode(data, type=dict[str, Any])
             inner = event.get("response") or {}
-            is_error = event.get("type") == "error"
+            is_error = "error" in (event.get("type"), event.get("object"))
             if error := event.get("error") or inner.get("error") or (is_error and event):
                 named = error if isinstance(error, dict) else {}
                 code = str(named.get("code"))

@@ -28,8 +28,8 @@ UNSEEN_TOKENS = 1_000
 MOST_BYTES_A_TOKEN = 16
 # What may follow a model's name without making another model of it: a date, Bedrock's version.
 SNAPSHOT = re.compile(r"(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|preview))?(?:-v\d+(?::\d+)?)?$")
-# What Bedrock puts before a model's name: a part of the world, then the maker.
-BEDROCK_PLACE = re.compile(r"^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?")
+# What Bedrock puts before the maker of a model: a part of the world.
+BEDROCK_PLACE = re.compile(r"^(?:us|us-gov|eu|apac|jp|au|ca|global)\.")
 # Resellers of a model, some of Bedrock's endpoints among them, ask up to a tenth more.
 RESELLER = 1.1
 QUESTION_TOKENS = 1_300  # what a question and its tools have beside the change
@@ -110,12 +110,10 @@ class Prices:
             return self._own[name]
         if is_local:
             return Price(input=0, output=0, source="served locally")
-        separator = "/"
-        if provider == "bedrock":
-            model, separator = BEDROCK_PLACE.sub("", model), "."
+        model = BEDROCK_PLACE.sub("", model)
         if found := self._named(f"{provider}:{model}"):
             return found
-        maker, _, resold = model.partition(separator)
+        maker, _, resold = model.replace("/", ".", 1).partition(".")  # a dot on Bedrock
         maker = {"google": "gemini"}.get(maker, maker)
         if maker == "anthropic":  # OpenRouter writes claude-sonnet-5.5
             resold = resold.replace(".", "-")

@@ -30,9 +30,8 @@ class Gemini(HttpProvider):
                     added = candidate.get("content", {}).get("parts") or []
                     parts += added
                     on_text(text_of(added))
-        uses = [part["functionCall"] for part in parts if "functionCall" in part]
-        wishes = ((use.get("id"), use["name"], use.get("args")) for use in uses)
-        calls = provider.calls_of(request, wishes)
+        uses = (part["functionCall"] for part in parts if "functionCall" in part)
+        calls = provider.calls_of(request, ((u.get("id"), u["name"], u.get("args")) for u in uses))
         usage = None
         if read := counts.get("promptTokenCount"):
             # Tools' results are not in the count of the prompt, thoughts not in that of candidates.

@@ -125,8 +125,7 @@ class OpenAI(HttpProvider):
         if "response_format" in options and http.ABOUT_SCHEMA.search(words):  # llama.cpp: with 500
             failure.refuses = options["response_format"]["type"]
         elif status != 500 and REFUSES.search(words):
-            # One of the limits is needed.
-            names = ["stream_options", *(() if without.intersection(LIMITS) else LIMITS)]
+            names = ("stream_options", LIMITS[0])
             failure.refuses = next((x for x in names if x in words and x in options), "")
         return failure
 
