@@ -30,7 +30,8 @@ def test_a_question_comes_with_its_schema_and_is_counted(monkeypatch: pytest.Mon
     assert received.headers["x-goog-api-key"] == KEY
     parts = [{"text": "The change.\n\n"}, {"text": REQUEST.question}]
     schema = {"responseJsonSchema": strict_schema(REQUEST.schema)}
-    form = {"maxOutputTokens": 500, "responseMimeType": "application/json", **schema}
+    thinking = {"thinkingConfig": {"thinkingLevel": "MEDIUM"}}
+    form = {"maxOutputTokens": 500, "responseMimeType": "application/json", **schema, **thinking}
     contents = [{"role": "user", "parts": parts}]
     assert received.body == {"contents": contents, "generationConfig": form}
 
@@ -59,6 +60,15 @@ def test_a_model_that_refuses_the_schema_is_asked_in_words_from_then_on() -> Non
     assert has_schema == [True, False, False]
     questions = [body["contents"][0]["parts"][1]["text"] for body in bodies]
     assert ['"verdict"' in question for question in questions] == [False, True, True]
+
+
+def test_a_model_that_has_no_such_level_of_thinking_is_asked_without_from_then_on() -> None:
+    words = "Thinking level MEDIUM is not supported for this model. Please retry with other"
+    server = VendorServer([json_answer(error(400, words), 400), answer(GOOD), answer(GOOD)])
+    ask(server, REQUEST, REQUEST)
+    bodies = [received.body["generationConfig"] for received in server.received]
+    assert ["thinkingConfig" in body for body in bodies] == [True, False, False]
+    assert all("responseJsonSchema" in body for body in bodies)
 
 
 def test_tools_come_without_schema_and_the_models_turn_goes_back_unchanged() -> None:

@@ -1,5 +1,6 @@
 """Google's Gemini, with a key of its own API: https://ai.google.dev/api; never Vertex AI."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -10,18 +11,16 @@ from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
 
 
 class Gemini(HttpProvider):
-    complaints: ClassVar = {"schema": http.ABOUT_SCHEMA}
+    complaints: ClassVar = {"thinking": re.compile("(?i)thinking"), "schema": http.ABOUT_SCHEMA}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
-        # Gemini refuses a schema beside tools, and some schemas alone.
-        has_schema = not request.tools and "schema" not in without
         model = quote(request.model.removeprefix("models/"), safe="")
         path = f"/v1beta/models/{model}:streamGenerateContent?alt=sse"
         headers = {"x-goog-api-key": self._account.key} if self._account.key else {}
         parts: list[dict[str, Any]] = []
         counts: dict[str, Any] = {}
         finish = block = ""
-        async with self._post(path, body_of(request, has_schema), headers) as lines:
+        async with self._post(path, body_of(request, without), headers) as lines:
             async for event in http.events_of(lines):
                 counts = event.get("usageMetadata") or counts
                 block = event.get("promptFeedback", {}).get("blockReason") or block
@@ -48,7 +47,9 @@ class Gemini(HttpProvider):
 connect = Gemini
 
 
-def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
+def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
+    # Gemini refuses a schema beside tools, and some schemas alone.
+    has_schema = not request.tools and "schema" not in without
     question = provider.question_of(request, with_schema=not has_schema)
     first = [{"text": f"{request.prefix}\n\n"}, {"text": question}]
     contents: list[Any] = [{"role": "user", "parts": first}]
@@ -63,6 +64,8 @@ def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
             results.append({"functionResponse": response})
         contents += [{"role": "model", "parts": turn.native}, {"role": "user", "parts": results}]
     config: dict[str, Any] = {"maxOutputTokens": request.max_output_tokens}
+    if "thinking" not in without:
+        config["thinkingConfig"] = {"thinkingLevel": provider.EFFORT.upper()}
     body = {"contents": contents, "generationConfig": config}
     if request.tools:
         functions = [t.named(parametersJsonSchema=t.parameters) for t in request.tools]
