@@ -64,29 +64,23 @@ async def review_commit(host: Host, repository: Repository, state: State, say: S
 async def review_push(
     host: Host, repository: Repository, state: State, refs: list[PushedRef], remote: str, say: Say
 ) -> int:
+    """Review what is new in each ref, up to the first that stops git. Raises ReviewbotError."""
     ends_at = time.monotonic() + PUSH_SECONDS
     codes = {0}
-    try:
-        async for name, revision in find_ranges(refs, remote, await repository.place()):
-            if not revision:
-                say(f"reviewbot: {name} brings nothing new")
-                continue
-            base, _, head = revision.partition("..")
-            say(f"reviewbot: reviewing {name} ({base[:10]}..{head[:10]})")
-            try:
-                codes.add(await _review_range(revision, host, repository, state, say, ends_at))
-                if 1 in codes:  # nothing is pushed, and `explain` shows the last review
-                    break
-            except ReviewbotError as error:
-                codes.add(not_reviewed(error, say))
-    except GitError as error:
-        codes.add(not_reviewed(error, say))
-    return 1 if 1 in codes else max(codes)
-
-
-def not_reviewed(error: ReviewbotError, say: Say) -> int:
-    say(f"NOT REVIEWED: {error.with_hint}")
-    return ReviewbotError.exit_code
+    async for name, revision in find_ranges(refs, remote, await repository.place()):
+        if not revision:
+            say(f"reviewbot: {name} brings nothing new")
+            continue
+        base, _, head = revision.partition("..")
+        say(f"reviewbot: reviewing {name} ({base[:10]}..{head[:10]})")
+        try:
+            codes.add(await _review_range(revision, host, repository, state, say, ends_at))
+            if 1 in codes:  # nothing is pushed, and `explain` shows the last review
+                return 1
+        except ReviewbotError as error:
+            say(f"NOT REVIEWED: {error.with_hint}")
+            codes.add(ReviewbotError.exit_code)
+    return max(codes)
 
 
 def read_refs(stdin: str) -> list[PushedRef]:

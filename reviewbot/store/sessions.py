@@ -204,21 +204,19 @@ def load_session(store: Store, id: int) -> Record | None:
     return store.run(action)
 
 
-def prune_sessions(store: Store, project: str) -> int:
-    """Remove the sessions of a project that do not run, with their calls; returns how many."""
+def prune_sessions(store: Store, project: str) -> None:
+    """Remove the sessions of a project that do not run, with their calls."""
 
-    def action(connection: Connection) -> int:
-        sessions = _sessions(connection, "projects.name = :project", project=project)
-        ids = [session.id for session in sessions if session.state != "running"]
-        for id in ids:
-            connection.execute("DELETE FROM sessions WHERE id = :id", id=id)
+    def action(connection: Connection) -> None:
+        for session in _sessions(connection, "projects.name = :project", project=project):
+            if session.state != "running":
+                connection.execute("DELETE FROM sessions WHERE id = :id", id=session.id)
         connection.execute(
             "DELETE FROM calls WHERE state <> 'claimed' AND NOT EXISTS (SELECT 1 FROM turns"
             " WHERE turns.key = calls.key AND turns.generation = calls.generation)"
         )
-        return len(ids)
 
-    return store.run(action)
+    store.run(action)
 
 
 def _sessions(connection: Connection, where: str, **values: Any) -> Iterator[Session]:
