@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -159,6 +160,11 @@ def test_models_lists_the_panel_and_what_is_missing(monkeypatch: pytest.MonkeyPa
     shown = run("models", "list").stdout
     assert "OPENAI_API_KEY is not set" in shown
     assert "ollama     is asked where a panelist names it" in shown
+    with monkeypatch.context() as patch:
+        for name in ("httpx2", "pip"):  # as in an environment that uv made
+            patch.setitem(sys.modules, name, None)
+        needed = f"uv pip install --python {sys.executable} '.[models]' in the clone of reviewbot"
+        assert f"openai     a package is not installed: {needed}" in run("models", "list").stdout
     monkeypatch.setenv("ANTHROPIC_API_KEY", "canary-key")
     shown = run("models", "list").stdout
     assert "anthropic:claude-sonnet-5-5  $2 in, $10 out a million tokens" in shown

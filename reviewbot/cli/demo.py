@@ -12,7 +12,7 @@ from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import FOLDER, Command, deliver, output_option, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
-from reviewbot.errors import UsageError
+from reviewbot.errors import UsageError, install_command
 from reviewbot.git.repository import Repository
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review
@@ -67,7 +67,7 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
         state.save(result)
     deliver(render(result, format, style_for()))
     if any("pytest is not installed" in check.text for check in result.checks):
-        say(f"To run the tests of the shop: {sys.executable} -m pip install pytest")
+        say(f"To run the tests of the shop: {install_command()} pytest")
     elif replay.outdated:
         say("The recording is older than the prompts: other questions were answered.")
     if keep:

@@ -112,5 +112,5 @@ def ignored(patterns: Sequence[str]) -> Callable[[str], bool]:
 
     try:
         return GitIgnoreSpec.from_lines(patterns).match_file
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         raise ConfigError(f"review.ignore: {error}") from error
