@@ -16,7 +16,7 @@ from reviewbot.checks.check import probe
 from reviewbot.checks.compare import compare
 from reviewbot.checks.evidence import FAILURES, CheckRun, Evidence, Report
 from reviewbot.checks.languages import configured_checks
-from reviewbot.checks.languages.go import GO, PROGRAM, read_go, read_vet
+from reviewbot.checks.languages.go import GO, PROGRAM, read_go, read_golangci, read_vet
 from reviewbot.git.change import Side
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Completed
 
@@ -360,8 +360,71 @@ def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
     assert read_vet(Completed(outcome="ended", report=silent)).problem == "vet failed"
 
 
+@each(
+    ("text", "found", "problem"),
+    [
+        ("sub/s.go:9:11: Error return value of `os.Remove` is not checked (errcheck)\n1 issues:\n",
+         ("errcheck", "sub/s.go:9", "medium"), ""),
+        ("s.go:4:2: SA4006: this value of x is never used (staticcheck)\n",
+         ("staticcheck", "sub/s.go:4", "medium"), ""),
+        ("s.go:5: S1002: should omit it (staticcheck)\n", ("staticcheck", "sub/s.go:5", "low"), ""),
+        ("s.go:13:14: printf: fmt.Printf format %d is wrong (govet)\n0 issues.\n", None, ""),
+        ("s.go:1: : # example.org/sub\n./s.go:1:2: undefined: x (typecheck)\n", None,
+         "./s.go:1:2: undefined: x (typecheck)"),
+        ("s.go:1:2: could not import x (s.go:1:2: no required module provides package x; to add it:"
+         "\n\tgo get x) (typecheck)\n", None,
+         "s.go:1:2: could not import x (s.go:1:2: no required module provides package x: run go mod"
+         " tidy in sub"),
+        ("Error: unknown linters: 'x'\nThe command is terminated.\n", None,
+         "Error: unknown linters: 'x'"),
+        ('level=error msg="[linters_context] no such file"\n0 issues.\n', None,
+         'level=error msg="[linters_context] no such file"'),
+    ],
+)  # fmt: skip
+def test_what_golangci_lint_says(
+    text: str, found: tuple[str, str, str] | None, problem: str
+) -> None:
+    said = f"module ./sub example.org/sub\nread sub/s.go\n{text}ended\n"
+    report = read_golangci(Completed(outcome="ended", report=said.encode()))
+    shown = [(each.rule, str(each.location), each.severity) for each in report.diagnostics]
+    assert (shown, report.problem) == ([found] if found else [], problem)
+    assert report.read == {"sub/s.go"}
+
+
+GOLANGCI_LINT = """#!/bin/sh
+case "$*" in
+version) echo "golangci-lint has version 2.15.0 built with go1.26.8" ;;
+*--output.text.path=stdout*--issues-exit-code=0*./...) ! grep -q Remove s.go ||
+    echo "$(basename "$PWD")/s.go:6:2: Error return value is not checked (errcheck)" ;;
+esac
+"""
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
+def test_golangci_lint_runs_in_each_module_that_changes(project: Project) -> None:
+    gopath = project.folder.with_name("gopath")
+    program = gopath / "bin/golangci-lint"
+    program.parent.mkdir(parents=True)
+    program.write_text(GOLANGCI_LINT)
+    program.chmod(0o755)
+    project.variables = {"PATH": os.environ["PATH"], "GOPATH": str(gopath)}
+    off = "checks: [{name: go-vet, off: true}, {name: go-test, off: true}]\n"
+    files = {".golangci.yml": 'version: "2"\n', ".reviewbot.yml": off}
+    files |= {"sub/go.mod": "module example.org/sub\n", "sub/s.go": "package sub\n"}
+    project.commit("Begin", files | {"go.mod": "module example.org/top\n", "s.go": "package top\n"})
+    after = 'package sub\n\nimport "os"\n\nfunc F() {\n\tos.Remove("x")\n}\n'
+    project.commit("Change", {"sub/s.go": after})
+    review = project.review()
+    (finding,) = review.findings
+    assert (finding.title, str(finding.location)) == (
+        "Error return value is not checked",
+        "sub/s.go:6",
+    )
+    assert not [gap for gap in review.gaps if "golangci" in gap]
+
+
 def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:
-    _, check = configured_checks([GO], ())
+    *_, check = configured_checks([GO], ())
     job = GO.place_test("package x", "tree", "tool")
     assert (job.command, job.folder) == ((*check.command, "./reviewbot_reproduction"), "tool")
     assert job.extra_files == {"tool/reviewbot_reproduction/reproduction_test.go": "package x"}

@@ -1,4 +1,4 @@
-"""Go: go vet, and go test with coverage of changed lines."""
+"""Go: go vet, golangci-lint, and go test with coverage of changed lines."""
 
 import re
 from collections import defaultdict
@@ -18,7 +18,7 @@ from reviewbot.sandbox.job import Completed
 
 PROGRAM, REPORT = "reviewbot_go.sh", "go.txt"
 TEST = ("sh", f"/reviewbot/{PROGRAM}", "test")
-VET = (*TEST[:-1], "vet", "{files}")
+VET, LINT = ((*TEST[:-1], mode, "{files}") for mode in ("vet", "lint"))
 REPRODUCTION = "reviewbot_reproduction/reproduction_test.go"
 MODULE = re.compile(r"^module (\S+) (\S*)$", re.MULTILINE)
 FUNCTION = re.compile(r"^\./(\S+_test\.go):(\d+):func (\w*)", re.MULTILINE)
@@ -35,6 +35,10 @@ FAILED = re.compile(
     re.MULTILINE,
 )
 VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+?)(?:; to add it:)?$", re.MULTILINE)
+LINTED = re.compile(r"^([^\s:]+\.go):(\d+)(?::\d+)?: (.+) \((\w+)\)$", re.MULTILINE)
+NOT_LINTED = re.compile(r"(?m)^(?:level=error |Error: |.+\(typecheck\)$).*")
+# Linters that report defects, beside the checks SA of staticcheck. What others report is style.
+DEFECTS = {"bodyclose", "errcheck", "errorlint", "gosec", "nilerr", "rowserrcheck", "sqlclosecheck"}
 PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
 # What says that a package is not on this machine, and that no package can be read.
@@ -93,6 +97,24 @@ def read_vet(completed: Completed) -> Report:
         problems = (problem_of(part, UNUSUAL, folder) for folder, _, part in modules)
         problem = next(filter(None, problems), "" if found else "vet failed")
     return Report(diagnostics=tuple(found), read=frozenset(READ.findall(text)), problem=problem)
+
+
+def read_golangci(completed: Completed) -> Report:
+    """What golangci-lint says of code that compiles. Vet runs apart."""
+    text = (completed.report or b"").decode(errors="replace")
+    found, problems, files = [], [], frozenset(READ.findall(text))
+    for folder, _, part in split(text):
+        problems.append(problem_of(part, NOT_LINTED, folder))
+        for path, line, message, rule in LINTED.findall(part):
+            level = "error" if rule in DEFECTS or message.startswith("SA") else "warning"
+            if rule not in ("govet", "typecheck"):
+                place = normpath(
+                    f"{folder}/{path}"
+                )  # or the path begins where the configuration is
+                place = place if place in files else path
+                found.append(diagnostic(rule, message, level, place, int(line)))
+    problem = next(filter(None, problems), "")
+    return Report(diagnostics=tuple(found), read=files, problem=problem)
 
 
 def problem_of(text: str, unreadable: re.Pattern[str], folder: str) -> str:
@@ -243,9 +265,18 @@ GO_TEST = Check(
     install_hint="install Go, see https://go.dev/doc/install",
 )
 GO_VET = replace(GO_TEST, name="go-vet", kind="lint", globs=("*.go",), command=VET, read=read_vet)
+GOLANGCI_LINT = replace(
+    GO_VET,
+    name="golangci-lint",
+    configured_by=tuple(f".golangci.{end}" for end in ("yml", "yaml", "toml", "json")),
+    command=LINT,
+    read=read_golangci,
+    lookup=("golangci-lint", "version"),
+    install_hint="install golangci-lint, see https://golangci-lint.run/docs/welcome/install/local/",
+)
 GO = Language(
     name="go",
-    checks=(GO_VET, GO_TEST),
+    checks=(GO_VET, GOLANGCI_LINT, GO_TEST),
     project_files=("go.mod",),
     suite=GO_TEST,
     test_path=REPRODUCTION,

@@ -1,12 +1,13 @@
-# Vet (`vet CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and those below it in which
+# Vet (`vet CHANGED…`), lint (`lint CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and those below it in which
 # something changes; test those as well that import one of these by go.work or by a path, and all if
 # go.work changes. Appends to /out/go.txt, for each module,
 #   module FOLDER PATH        what follows is about it, until the next
 #   read FILE                 a file that is compiled here, so that vet reads it
 #   FILE:LINE:func NAME(      functions of test files
-#   what vet or the compiler says, events of `go test -json`, and blocks of the coverage profile
+#   what vet, golangci-lint or the compiler says, events of `go test -json`, and blocks of the coverage profile
 # and in the end `ended`. Ends with 75, so that nothing is recorded, if a module was not downloaded.
 command -v go >/dev/null || exit 127
+[ "$1" != lint ] || command -v golangci-lint >/dev/null || exit 127
 exec >>/out/go.txt 2>&1
 export GOFLAGS= # as `go test` does: what is vendored, and workspaces
 # What the user compiled before is only read: what is new is written beside links to it.
@@ -15,7 +16,7 @@ mkdir "$GOCACHE"
 [ ! -d /tmp/go-cache ] || cp -rs /tmp/go-cache/. "$GOCACHE"
 mode=$1 changed=/reviewbot/changed.json
 shift
-if [ "$mode" = vet ]; then
+if [ "$mode" != test ]; then
     changed=/tmp/changed
     printf '"%s"\n' "$@" >$changed
 fi
@@ -40,6 +41,20 @@ imports_changed() {
         grep -qxF -f /tmp/changed-modules
 }
 
+vet() {
+    go vet ./... || echo "vet failed"
+}
+
+lint() {
+    case $(golangci-lint version) in
+    *"version 1."*) text="--out-format=line-number --print-issued-lines=false" ;;
+    *) text="--output.text.path=stdout --output.text.print-issued-lines=false"
+        text="$text --new-from-merge-base=" ;;
+    esac
+    golangci-lint run $text --timeout=10m --issues-exit-code=0 --color=never --new=false \
+        --new-from-rev= --max-issues-per-linter=0 --max-same-issues=0 ./...
+}
+
 while read -r file; do
     folder=$(dirname "$file")
     [ "$folder" = . ] || grep -qxF "$PWD/${folder#./}/" /tmp/changed-modules ||
@@ -49,9 +64,9 @@ while read -r file; do
         path=$(GOWORK=off go list -m)
         go list -m 2>/dev/null | grep -qxF "$path" || export GOWORK=off
         echo "module $folder $path"
-        if [ "$mode" = vet ]; then
+        if [ "$mode" != test ]; then
             go list -f "$files" ./... 2>/dev/null
-            go vet ./... || echo "vet failed"
+            "$mode"
             exit
         fi
         grep -rn --include='*_test.go' '^func ' .
