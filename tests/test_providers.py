@@ -142,6 +142,8 @@ HINTS = {
     "no path: no_model": "check the name of the model, and providers.gpu.base_url",
     "no path: invalid": "check OLLAMA_HOST: another server answers there",
     "memory: no_model": "use a smaller model",
+    "L9 quota: spent": "add credit or raise the limit at {}, or choose another model",
+    "L7 too long: too_long": "choose a model that reads more at once",
 }
 
 
@@ -155,7 +157,7 @@ def test_each_fault_is_told_apart_and_not_tried_again(vendor: str, name: str) ->
     assert vendor in str(error).partition(": ")[0]
     waits = 3 if vendor == "bedrock" and fault in ("overloaded", "rate_limited") else None
     assert error.retry_after == WAITS.get(name, waits)
-    assert error.hint == HINTS.get(name, error.hint)
+    assert error.hint == (HINTS[name].format(vendor) if name in HINTS else error.hint)
     if fault == "truncated":
         assert error.usage
     for kind, word in {"endless": "longer", "redirect": "answered 307"}.items():

@@ -67,6 +67,8 @@ MEANINGS: Sequence[tuple[str, str, Fault]] = (
 HINTS: Mapping[Fault, str] = {
     "no_model": "check the name of the model, and providers.{name}.base_url",
     "denied": "check the key of {name}",
+    "spent": "add credit or raise the limit at {name}, or choose another model",
+    "too_long": "choose a model that reads more at once",
     "malformed": "check providers.{name}.base_url",  # of what is no answer at all
 }
 # What errors say of a schema for the answer that a model or a server does not take.
@@ -220,8 +222,7 @@ class HttpProvider(ABC):
         if fault in ("rate_limited", "overloaded"):
             failure.retry_after = retry_after(error.headers, said)
         if fault == "invalid":
-            words = str(error.body)
-            named = (part for part, about in self.complaints.items() if about.search(words))
+            named = (part for part, about in self.complaints.items() if about.search(said))
             failure.refuses = next((part for part in named if part not in without), "")
         return failure
 

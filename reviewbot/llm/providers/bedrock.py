@@ -61,9 +61,8 @@ class Bedrock(HttpProvider):
             answer = msgspec.json.decode(b"".join([line async for line in lines]))
         blocks, stop = answer["output"]["message"]["content"], answer["stopReason"]
         text = "".join(block.get("text", "") for block in blocks)
-        uses = [block["toolUse"] for block in blocks if "toolUse" in block]
-        wishes = ((use["toolUseId"], use["name"], use["input"]) for use in uses)
-        calls = provider.calls_of(request, wishes)
+        uses = (block["toolUse"] for block in blocks if "toolUse" in block)
+        calls = provider.calls_of(request, ((u["toolUseId"], u["name"], u["input"]) for u in uses))
         if answers := [call.arguments for call in calls if call.name == ANSWER]:
             text, calls, stop = answers[0], (), "end_turn" if stop == "tool_use" else stop
         on_text(text)

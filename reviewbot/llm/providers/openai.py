@@ -43,11 +43,11 @@ class OpenAI(HttpProvider):
         "text": http.ABOUT_SCHEMA,
     }
 
-    def _chats(self, without: Parts) -> bool:
+    def _uses_chat(self, without: Parts) -> bool:
         return RESPONSES in without or self._account.name != "openai"
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
-        if self._chats(without):
+        if self._uses_chat(without):
             return await self._chat(request, without, on_text)
         text, response = "", dict[str, Any]()
         async with self._post("/responses", body_of(request, without), self._bearer) as lines:
@@ -113,7 +113,7 @@ class OpenAI(HttpProvider):
 
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         failure, status = super()._meaning(request, without, error), error.status
-        if not self._chats(without):
+        if not self._uses_chat(without):
             if status in (404, 405) and "model" not in str(error.body):
                 failure.refuses = RESPONSES
             return failure
