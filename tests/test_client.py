@@ -341,6 +341,9 @@ def test_cached_tokens_and_long_prompts_have_prices_of_their_own() -> None:
     assert price.cost(usage) == 100 * 100 + 600 * 10 + 300 * 125
     assert price.cost(Usage(input_tokens=100_001)) == 100_001 * 500
     assert resold.cost(Usage(input_tokens=200_001)) == pytest.approx(200_001 * 4_400)
+    luna = Prices({}).find("openai", "gpt-5.6-luna", is_local=False)
+    assert luna
+    assert luna.cost(Usage(input_tokens=272_000)) == 272_000 * 200
     local = Price(input=0, output=0, source="served locally")
     assert Prices({}).find("ollama", "any", is_local=True) == local
 
