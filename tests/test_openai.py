@@ -11,7 +11,7 @@ from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall, Usage, st
 from tests import fake_openai, test_providers
 from tests.fake_openai import answer, error
 from tests.test_providers import GOOD, KEY, READ, REQUEST, failure, turn_of
-from tests.vendor_server import Received, Sent, VendorServer
+from tests.vendor_server import Received, Sent, VendorServer, json_answer
 
 
 def ask(
@@ -202,6 +202,14 @@ def test_thoughts_that_arrive_in_parts_go_back_whole() -> None:
     thought = {**text, "text": "Let me.", "signature": "Et8"}
     assert assistant["reasoning_details"] == [thought, *secrets]
     assert (assistant["content"], assistant["reasoning"]) == ("I read.", "Hm" * 5)
+
+
+def test_what_a_vendor_behind_openrouter_says_is_quoted() -> None:
+    raw = json.dumps({"error": {"type": "invalid_request_error", "message": "max_tokens: small"}})
+    metadata = {"raw": raw, "provider_name": "Anthropic"}
+    body = {"error": {"message": "Provider returned error", "code": 400, "metadata": metadata}}
+    said = failure("openrouter", VendorServer([json_answer(body, 400)]))
+    assert str(said) == "openrouter answered 400: max_tokens: small"
 
 
 def test_calls_without_ids_get_others_in_each_turn() -> None:

@@ -307,7 +307,9 @@ def message_of(body: Any, depth: int = 8) -> str:
     if isinstance(body, list) and depth:
         return " ".join(message_of(item, depth - 1) for item in body[:3])
     if isinstance(body, dict) and depth:
-        names = ("error", "message", "Message", "detail")
+        # OpenRouter has there, as "raw", what the vendor behind it said.
+        body = more | body if isinstance(more := body.get("metadata"), dict) else body
+        names = ("error", "raw", "message", "Message", "detail")
         if inner := next((body[name] for name in names if body.get(name)), None):
             return message_of(inner, depth - 1)
     if isinstance(body, str) and depth and body[:1] in ("{", "["):
@@ -319,14 +321,12 @@ def retry_after(headers: Mapping[str, str], said: str) -> float | None:
     """Seconds that the server asks to wait; None if it names no number of them."""
     if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get("retry-after", "")):
         return float(value)
-    delay = DELAY.search(said)
-    return float(delay[1]) if delay else None
+    return float(delay[1]) if (delay := DELAY.search(said)) else None
 
 
 def json_object(text: str) -> dict[str, Any]:
     """Arguments of a tool as vendors take them back; empty if the model wrote something else."""
-    value = _decoded(text.encode("utf-8", "replace"))
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value := _decoded(text.encode("utf-8", "replace")), dict) else {}
 
 
 def usage_apart(counts: Any, *names: str) -> Usage | None:
