@@ -34,7 +34,7 @@ class Scripted:
     ) -> ModelReply:
         self.prompts.append((request.label, request.question))
         phase = request.label.partition("/")[2]
-        reply: Any = {"claims": [], "judgements": [], "tests": []}
+        reply: Any = {"claims": [], "judgements": [], "intentions": [], "tests": []}
         if phase.startswith(PHASES):
             reply = self.answer(request.label, request.question)
         elif phase == "first_pass":

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jsonschema
@@ -7,6 +7,7 @@ import pytest
 from each import each
 from msgspec.structs import replace
 
+from reviewbot.debate.reader import SCHEMA
 from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall, Usage, strict_schema
 from tests import fake_openai, test_providers
 from tests.fake_openai import answer, error
@@ -252,6 +253,25 @@ def test_openrouter_alone_gets_an_effort_and_the_mark_for_anthropics_cache() -> 
     mark = {"cache_control": {"type": "ephemeral"}}
     assert first == {"type": "text", "text": "The change.", **mark}
     assert second == {"type": "text", "text": REQUEST.question}
+
+
+def choices_in(part: Any) -> Iterator[list[Any]]:
+    for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
+        if name == "anyOf":
+            yield inner
+        if isinstance(inner, dict | list):
+            yield from choices_in(inner)
+
+
+def test_the_schema_of_answers_has_no_choices_that_vendors_refuse() -> None:
+    """OpenAI takes no objects that begin with the same key, Claude no more than 16 choices."""
+    strict = strict_schema(SCHEMA)
+    every = [*choices_in(strict)]
+    assert 0 < len(every) <= 16
+    for choices in every:
+        objects = [strict["$defs"][c["$ref"].rpartition("/")[2]] for c in choices if "$ref" in c]
+        first = [next(iter(one["properties"])) for one in objects]
+        assert len(first) == len({*first})
 
 
 def test_a_property_that_was_optional_may_be_null() -> None:

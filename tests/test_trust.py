@@ -81,7 +81,8 @@ def hostile(scenario: Scenario) -> dict[str, str]:
         "intended": "SECURITY.md:1",
     }
     judgements = [{"case": case, **judgement} for case in ("E1", "E2", "C1", "C2", "C3")]
-    answers: dict[str, Any] = {"claims": [claim], "judgements": judgements, "tests": []}
+    answers: dict[str, Any] = {"claims": [claim], "tests": []}
+    answers |= {"judgements": judgements, "intentions": judgements}
     phases = ("first_pass", "intent", "cross_examination_1", "cross_examination_2", "tester")
     asked = [f"{name}/{phase}" for name in (*NAMES, "moderator") for phase in phases]
     asked += ["moderator/ruling", "moderator/ruling_reversed"]

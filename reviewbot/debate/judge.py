@@ -142,7 +142,7 @@ async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> 
     for name in (name for name in (*panel.names, MODERATOR) if name not in plan.own):
         here = [case for case in proven if name in witnesses[case.id]]
         asked += questions_about(here, name, "intent", "intent", briefs, known)
-    given = await ask_about(asked, panel, "judgements", IntentAnswer)
+    given = await ask_about(asked, panel, "intentions", IntentAnswer)
     intentions = defaultdict[str, list[Intention]](list)
     for question, answer in given:
         cited = citation_of(answer.intended or "")

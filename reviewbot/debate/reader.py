@@ -91,25 +91,24 @@ class FileAnswer(Struct, frozen=True, kw_only=True):
 
 
 # The lists that an answer may have; each question asks for one of them.
-LISTS: Mapping[str, tuple[type[Struct], ...]] = {
-    "claims": (ClaimAnswer,),
-    "judgements": (Judgement, IntentAnswer),
-    "tests": (TestAnswer,),
-    "files": (FileAnswer,),
+LISTS: Mapping[str, type[Struct]] = {
+    "claims": ClaimAnswer,
+    "judgements": Judgement,
+    "intentions": IntentAnswer,
+    "tests": TestAnswer,
+    "files": FileAnswer,
 }
 
 
 def schema_for(languages: Collection[str]) -> dict[str, Any]:
     """The schema of all answers. Only Python has other kinds of reproductions than tests."""
-    types = [type_ for types in LISTS.values() for type_ in types]
-    _, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    _, definitions = msgspec.json.schema_components(LISTS.values(), ref_template="#/$defs/{name}")
     if "python" not in languages:
         definitions["Reproduction"]["properties"]["kind"] = {"enum": ["test"]}
     properties = {}
-    for name, choices in LISTS.items():
-        refs = [{"$ref": f"#/$defs/{type_.__name__}"} for type_ in choices]
-        items = refs[0] if len(refs) == 1 else {"anyOf": refs}
-        properties[name] = {"anyOf": [{"type": "array", "items": items}, {"type": "null"}]}
+    for name, type_ in LISTS.items():
+        items = {"type": "array", "items": {"$ref": f"#/$defs/{type_.__name__}"}}
+        properties[name] = {"anyOf": [items, {"type": "null"}]}
     return {"type": "object", "properties": properties, "required": [], "$defs": definitions}
 
 
