@@ -2,9 +2,13 @@
 
 import json
 import re
-from functools import partial
+from functools import cache
+from typing import Any
 
 import pytest
+from botocore.loaders import Loader
+from botocore.model import ServiceModel, Shape
+from botocore.validate import ParamValidator
 from each import each
 from msgspec.structs import replace
 
@@ -16,7 +20,23 @@ from tests.vendor_server import VendorServer
 
 CACHE_POINT = {"cachePoint": {"type": "default"}}
 REQUEST = replace(test_providers.REQUEST, model="global.anthropic.claude-fake-v1:0")
-ask = partial(test_providers.ask, "bedrock")
+
+
+@cache
+def converse() -> Shape:
+    """What AWS's own client takes as a request."""
+    model = ServiceModel(Loader().load_service_model("bedrock-runtime", "service-2"))
+    shape = model.operation_model("Converse").input_shape
+    assert shape
+    return shape
+
+
+def ask(server: VendorServer, *requests: Any, **more: Any) -> list[ModelReply]:
+    replies = test_providers.ask("bedrock", server, *requests, **more)
+    for received in server.received:
+        parameters = {"modelId": REQUEST.model, **received.body}
+        assert not ParamValidator().validate(parameters, converse()).generate_report()
+    return replies
 
 
 def test_an_answer_arrives_with_its_text_and_usage() -> None:
