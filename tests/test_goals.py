@@ -195,7 +195,7 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
     ]
     result, scripted = pursue_goal(lists, "tests", by_edits(*edits))
     assert [attempt.reasons for attempt in result.attempts] == [
-        ("The new tests notice none of the defects that were tried.",),
+        ("The new tests do not fail with `number > 0` as `number >= 0` at lists.py:10.",),
         ("The new tests run no line that no test ran before.",),
     ]
     assert (result.outcome, result.reasons) == ("fixed", ())
@@ -203,7 +203,8 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
     words = r"run 5 lines that no test ran, and fail with `.+` as `.+` at lists.py:\d+\."
     assert re.fullmatch(f"The new tests {words}", fact)
     prompt = fix_prompt(scripted)
-    assert "No test runs these lines: lists.py:10-13, 15." in prompt
+    rows = [f"lists.py:{n} {LISTS.splitlines()[n - 1]}\n" for n in (10, 11, 12, 13, 15)]
+    assert re.search(rf"No test runs these lines:\n<<<\w+\n{re.escape(''.join(rows))}>>>", prompt)
     assert '## "test_lists.py"' in prompt, "it names the module"
     assert '## "test_a' not in prompt, "they do not"
     assert "so keep to its length of lines" in prompt
@@ -212,6 +213,12 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
     assert "Each new test has to assert what the code is to do" in judged
     # Fewer lines would be fewer assertions.
     assert not [label for label, _ in scripted.prompts if "/optimise_" in label]
+
+    lists.commit("Say", {"lists.py": "def say() -> None:\n    print('Hello.')\n"})
+    said = "from lists import say\n\n\ndef test_say():\n    assert say() is None\n"
+    result, _ = pursue_goal(lists, "tests", by_edit("test_say.py", "", said))
+    assert result.outcome == "suggested", result.attempts
+    assert result.reasons == ("No defect could be tried on lines that only they run.",)
 
 
 def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(

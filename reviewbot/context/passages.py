@@ -102,14 +102,9 @@ class Outline(Struct, frozen=True):
     docstrings: tuple[tuple[int, int], ...] = ()
 
     def constructor_of(self, class_: Block) -> Block | None:
-        own = (
-            function
-            for function in self.functions
-            if class_.contains(function.start)
-            if innermost(self.classes, function.start) == class_
-            if function.name in CONSTRUCTORS or function.name == class_.name
-        )
-        return next(own, None)
+        names = {*CONSTRUCTORS, class_.name}
+        inside = (f for f in self.functions if class_.contains(f.start) and f.name in names)
+        return next((f for f in inside if innermost(self.classes, f.start) == class_), None)
 
 
 class Excerpt(Struct, frozen=True, kw_only=True):

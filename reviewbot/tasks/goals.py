@@ -23,7 +23,7 @@ from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.text.secrets import shown
 
-MAX_MUTANTS, MAX_TEST_FILES, MAX_FUNCTIONS = 10, 3, 20
+MAX_MUTANTS, MAX_TEST_FILES, MAX_FUNCTIONS, MAX_ROWS = 10, 3, 20, 200
 NO_CODE = ast.Module([], [])  # stands for a file that cannot be parsed
 BRANCHES = (
     *(ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension),
@@ -118,7 +118,12 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     if before.problem or not any(before.statements.values()):
         reason = before.problem or "none of these lines can be measured"
         raise UsageError(f"nothing is known of the tests: {reason}")
-    missing = _missing(before)
+    missing = {path: set(numbers) for path, numbers in before.statements.items()}
+    # What runs when a module is imported is run by no test.
+    for ran in (before.executed, *(test.lines for test in before.tests)):
+        for path in missing.keys() & ran.keys():
+            missing[path] -= set(ran[path])
+    missing = {path: numbers for path, numbers in missing.items() if numbers}
     survivors: list[tuple[str, Mutant]] = []
     if not missing:
         survivors = [
@@ -146,15 +151,20 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
         count = sum(map(len, fresh.values()))
         if missing and not count:
             return Judgement(unmet=("The new tests run no line that no test ran before.",))
+        tried = list[str]()
         for path, mutant in _choose(contents, fresh) if missing else survivors:
+            tried.append(f"{mutant.words} at {path}:{mutant.line}")
             if await _is_noticed(step.after, path, mutant, suite, ids, trials):
                 more = f"run {count} lines that no test ran, and " if count else ""
-                defect = f"{mutant.words} at {path}:{mutant.line}"
-                return Judgement(facts=(f"The new tests {more}fail with {defect}.",))
-        return Judgement(unmet=("The new tests notice none of the defects that were tried.",))
+                return Judgement(facts=(f"The new tests {more}fail with {tried[-1]}.",))
+        if not tried:
+            return Judgement(unproven=("No defect could be tried on lines that only they run.",))
+        return Judgement(unmet=(f"The new tests do not fail with {', nor with '.join(tried)}.",))
 
+    code = {path: shown(content).split("\n") for path, content in contents.items()}
+    rows = [f"{path}:{n} {code[path][n - 1]}" for path in missing for n in sorted(missing[path])]
     given = {
-        "places": [f"{path}:{_ranges(numbers)}" for path, numbers in missing.items()],
+        "rows": rows[:MAX_ROWS],
         "survivors": [f"{path}:{mutant.line}: {mutant.words}" for path, mutant in survivors],
     }
     existing = sorted(await trials.repository.list_files(tree))
@@ -196,22 +206,6 @@ async def run_suite(
 async def project_at(tree: str, trials: Trials) -> Project:
     change = Change(base_tree=tree, head_tree=tree, files=())
     return await load_project(change, trials.repository, trials.checks)
-
-
-def _missing(report: Report) -> dict[str, set[int]]:
-    """Lines that no test runs; what runs when a module is imported is run by none."""
-    found = {path: set(lines) for path, lines in report.statements.items()}
-    for ran in (report.executed, *(test.lines for test in report.tests)):
-        for path in found.keys() & ran.keys():
-            found[path] -= set(ran[path])
-    return {path: lines for path, lines in found.items() if lines}
-
-
-def _ranges(lines: Collection[int]) -> str:
-    """Numbers of lines as people write them, such as 1-3, 5."""
-    runs = groupby(enumerate(sorted(lines)), key=lambda pair: pair[1] - pair[0])
-    found = [[number for _, number in run] for _, run in runs]
-    return ", ".join(f"{run[0]}-{run[-1]}" if run[1:] else f"{run[0]}" for run in found)
 
 
 def _choose(
@@ -346,7 +340,5 @@ def _untested(step: Step) -> Iterator[str]:
 
 def _public_names(content: bytes) -> dict[str, ast.stmt]:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    found = {
-        node.name: node for node in (parse(content) or NO_CODE).body if isinstance(node, kinds)
-    }
-    return {name: node for name, node in found.items() if not name.startswith("_")}
+    nodes = [node for node in (parse(content) or NO_CODE).body if isinstance(node, kinds)]
+    return {node.name: node for node in nodes if not node.name.startswith("_")}
