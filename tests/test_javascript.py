@@ -393,6 +393,7 @@ def test_a_claim_is_tested(package: Project) -> None:
     job = TYPESCRIPT.place_test("source", "tree", "web")
     assert job.extra_files == {"web/reviewbot_reproduction.test.ts": "source"}
     assert (job.folder, job.command[-1]) == ("web", "reviewbot_reproduction.test.ts")
+    assert TYPESCRIPT.is_missing_name("a.test.ts(1,7): error TS2339: Property 'x' does not exist")
 
 
 CLAIM = Reproduction(language="javascript", source="// a test")
@@ -651,6 +652,8 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
          "^a.js:1 x = { SyntaxError: Unexpected end$"),
         (read_tests, '● Unrecognized:\n\n  Unrecognized option "x".\n  See\n\n  jest.io\n',
          '^Unrecognized option "x".$'),
+        (read_tests, "TSError: ! Unable to compile TypeScript:\na.ts(1,7): error TS2339: No x.\n\n",
+         r"^a\.ts\(1,7\): error TS2339: No x\.$"),
         (read_tests, "Error: Cannot find module 'a/vite' imported from 'x.ts'\n",
          "^a is missing: install it into the project's environment$"),
         (read_tests, 'Error: Failed to resolve import "@a/b" from "s.ts?cache=1". Is it there?\n',

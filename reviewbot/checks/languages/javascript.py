@@ -44,10 +44,10 @@ OF_STYLE, OF_SYNTAX = re.compile("lint/(?!correctness|security|suspicious)"), ("
 ENVIRONMENT = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
 OURS = re.compile(r"Cannot find module '\.")
 CRASH = re.compile(rb"(?m)^(?:ESLint: \S+\s+|Error: )(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
-# Above its stack; with the place and the line that stand above an error of syntax.
+# Above its stack; with the place and the line above an error of syntax. ts-node says it below.
 ERROR = re.compile(
-    rb"(?m)(?:^(?!node:)\S+:\d+\n(?:.*\n){,4}?)?\b\w{,60}Error\b.{,300}?:\s*.*|^No test.* found.*"
-    rb"|Unrecognized option .*"
+    rb"(?m)(?:^(?!node:)\S+:\d+\n(?:.*\n){,4}?)?\b(?!TSE)\w{,60}Error\b.{,300}?:\s*.*"
+    rb"|^No test.* found.*|Unrecognized option .*|(?<=TypeScript:\n).*"
 )
 TIME_OF_IMPORT = re.compile(r"\?cache=\d+[\w&=-]*")  # which Vite adds to names of files
 LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?tsx?$", re.MULTILINE)
@@ -56,6 +56,7 @@ PROBLEM = re.compile(r"(?m)^(?:error )?((?:\S*tsconfig\S+: error TS(?:1...|5083|
 # A test that fails with one of these at base tests something that the change adds.
 MISSING_NAME = re.compile(
     r"is not a (?:function|constructor)|does not provide an export|Cannot find (?:module|package)"
+    r"|: error TS2\d{3}: "
 )
 
 
