@@ -1,6 +1,7 @@
 """Whole steps of development, and tests that are red: built and repaired by scripted models."""
 
 import os
+import re
 import shutil
 from typing import Any
 
@@ -201,6 +202,7 @@ def test_what_is_red_is_repaired(red: Project) -> None:
     assert "Words\n\nREADME.md (added)\n+# Cart\n" in prompt  # the last commit
     judged = dict(scripted.prompts)["reviewer/judge_repair_2"]
     assert "test_cart.py::test_total: assert 2 == 1" in judged
+    assert re.search(r"What changed last, whether it is the cause or not:\n<<<\w+\nWords\n", judged)
 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")

@@ -64,7 +64,7 @@ def test_a_fix_is_drafted_until_the_broken_test_passes(cart: Project) -> None:
     assert "F1 is still reported." in dict(scripted.prompts)["critic/fix_F1_2"]
     shown = render_fixes([result], review.findings, DEFAULT)
     assert shown.startswith("F1 high     cart.py:2: test_total fails")
-    assert "Fixed: everything ran with it, and nothing objects (by critic)." in shown
+    assert "Fixed: everything that runs here ran with it, and nothing objects (by critic)." in shown
     assert "-    return sum(prices) + 1" in shown
 
 
@@ -129,12 +129,13 @@ def test_what_a_linter_fixes_says_nothing_about_claims(project: Project) -> None
     ("test", "drafts", "reason"),
     [
         (TEST, ["+ 2", ""], "F1 still fails the test that was written for it."),
+        (TEST, [""], ""),
         ("", [""], "Nothing that was executed shows that F1 is gone."),
     ],
-    ids=["proven", "not proven"],
+    ids=["proven", "fails before as well", "not proven"],
 )
 def test_when_a_claim_is_gone(project: Project, test: str, drafts: list[str], reason: str) -> None:
-    project.commit("Begin", {"cart.py": CART})
+    project.commit("Begin", {"cart.py": CART if reason else CART.replace("s)\n", "s) + 2\n")})
     project.commit("Add", {"cart.py": BROKEN})
     texts = [f"sum(prices) {draft}".rstrip() for draft in drafts]
     edit = by_edits(*(("cart.py", "sum(prices) + 1", text) for text in texts))
@@ -150,22 +151,31 @@ def test_when_a_claim_is_gone(project: Project, test: str, drafts: list[str], re
     assert reason in str((result.attempts, result.reasons))
     # Judges learn what is not shown.
     prompt = dict(scripted.prompts)[f"reviewer/judge_F1_{len(drafts)}"]
-    assert (reason in prompt) == ("All checks and tests were run" not in prompt) == (not test)
-    assert bool(test) == (f"passes with it:\n{test}" in prompt)
+    assert (
+        ("Nothing that was" in prompt) == ("All checks and tests that" not in prompt) == (not test)
+    )
+    words = "and passes with it" if reason else "and before the change as well"
+    assert bool(test) == (f"{words}:\n{test}" in prompt)
     first = dict(scripted.prompts)["critic/fix_F1_1"]
     assert bool(test) == (re.search(r"It prints now:\n<<<\w+\n.*FAILED", first, re.S) is not None)
 
 
-def test_a_later_fix_brings_nothing_back(project: Project) -> None:
+@pytest.mark.parametrize("is_claimed", [False, True], ids=["tests", "claims"])
+def test_a_later_fix_brings_nothing_back(project: Project, *, is_claimed: bool) -> None:
     one, two = "def one(x):\n    return x{}\n", "\n\ndef two(x):\n    return x{}\n"
     test = "from m import {0}\n\n\ndef test_{0}():\n    assert {0}(1) == 1\n"
     tests = {f"test_{name}.py": test.format(name) for name in ("one", "two")}
-    project.commit("Begin", {"m.py": (one + two).format("", ""), **tests})
+    project.commit("Begin", {"m.py": (one + two).format("", ""), **({} if is_claimed else tests)})
     project.commit("Add", {"m.py": (one + two).format(" + 1", " + 1")})
     right, wrong = one.format(""), one.format(" + 1")
     both = [(two.format(" + 1"), two.format("")), (right, wrong)]
 
     def answer(label: str, prompt: str) -> Any:
+        if label.endswith("/first_pass"):
+            said = is_claimed and label.startswith("critic")
+            lines = zip((2, 6), tests.values() if said else (), strict=False)
+            about = [claims_about("m.py", at, "return x + 1", test) for at, test in lines]
+            return {"claims": [claim for each in about for claim in each["claims"]]}
         if "/fix_" not in label or "/fix_F1" in label:
             return by_edit("m.py", wrong, right)(label, prompt)
         edits = [{"path": "m.py", "find": old, "replace": new} for old, new in both]
@@ -173,7 +183,11 @@ def test_a_later_fix_brings_nothing_back(project: Project) -> None:
 
     _, (first, second), _ = fix_head(project, answer)
     assert (first.outcome, second.outcome) == ("fixed", "failed")
-    assert "pytest reports test_one fails" in second.reasons[0]
+    claimed = (
+        f"F1, which was fixed, fails the test that was written for it.\n{tests['test_one.py']}"
+    )
+    expected = claimed if is_claimed else "pytest reports test_one fails"
+    assert expected in second.reasons[0]
 
 
 def test_a_batch_that_breaks_something_is_made_file_by_file(project: Project) -> None:
@@ -219,13 +233,18 @@ def test_a_file_that_no_model_was_shown_is_not_written_anew(project: Project) ->
     )
 
 
-def test_who_did_not_judge_a_fix_is_said(cart: Project) -> None:
+def test_who_did_not_judge_a_fix_is_said_and_which_linter(cart: Project) -> None:
+    cart.commit("Configure", {"cart.py": CART, "ruff.toml": "select = 3\n"})
+    cart.commit("Add", {"cart.py": BROKEN})
+
     def answer(label: str, prompt: str) -> Any:
         return "It is fine." if label.startswith("reviewer/judge_") else MENDED(label, prompt)
 
     review, (result,), _ = fix_head(cart, answer)
-    words = "reviewer did not judge it: the answer is not JSON"
-    assert words in render_fixes([result], review.findings, DEFAULT)
+    shown = render_fixes([result], review.findings, DEFAULT)
+    assert "reviewer did not judge it: the answer is not JSON" in shown
+    assert result.outcome == "fixed"
+    assert "\n  ruff-project did not run to its end: " in shown
 
 
 def test_lines_that_repeat_take_no_time_to_merge() -> None:

@@ -243,7 +243,7 @@ def test_models_may_not_ignore_a_test_among_code(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setitem(FILES, "src/mixed.rs", text)
         before, mark, after = text.rpartition("#[t")
         found = refuse("src/mixed.rs", f"{before}#[ignore]\n{mark}{after}")
-        assert found == [f"`src/mixed.rs` changes its tests: {ONLY}."]
+        assert found == [f"`src/mixed.rs` changes its tests: {ONLY}, as new files."]
         assert refuse("src/mixed.rs", text.replace("fn f() {}", "fn f() { g() }")) == []
 
 

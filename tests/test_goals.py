@@ -95,7 +95,7 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
     assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
     assert "lists.py:1 distinct" in fix_prompt(scripted), "the profile names the function"
     shown = render_fixes([result], (), DEFAULT)
-    done = "Speed up lists.py\n  Done: everything ran with it, and nothing objects"
+    done = "Speed up lists.py\n  Done: everything that runs here ran with it, and nothing objects"
     assert shown.startswith(done)
     assert factor in shown
     judged = dict(scripted.prompts)["reviewer/judge_performance_3"]
@@ -298,6 +298,8 @@ def test_a_report_is_reproduced_before_it_is_fixed(largest: Project) -> None:
     path = next(path for path in result.files if path != "lists.py")
     assert re.fullmatch(r"tests/test_regression_[0-9a-f]{8}\.py", path)
     assert result.files[path] == REPRODUCED.encode()
+    judged = dict(scripted.prompts)["reviewer/judge_report_1_1"]
+    assert f"The test of it, which is part of the change:\n{REPRODUCED}" in judged
     assert result.facts == (f"{path} fails without the fix and passes with it.",)
     labels = [label for label, _ in scripted.prompts]
     assert labels[:3] == [f"{who}/reproduce" for who in ("critic", "reviewer", "optimizer")]

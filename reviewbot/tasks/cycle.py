@@ -1,6 +1,6 @@
 """How models change code: a draft is tried, attacked by the others, revised, and made simpler.
 
-What was tried counts: a change is "fixed" only if everything ran with it and nothing objects.
+What was tried counts: a change is "fixed" only if all tests ran with it and nothing objects.
 """
 
 import difflib

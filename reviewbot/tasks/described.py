@@ -6,7 +6,7 @@ The test is written for a report or a step of a specification, or is one that fa
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from posixpath import dirname, join
@@ -137,7 +137,7 @@ async def _task_of(
         paths=paths,
         given={path: tidied},
         details={"report": text, "cause": hypothesis.cause, "test": hypothesis.test, "path": path},
-        purpose=f"{text}\n\n{hypothesis.test}",
+        purpose=f"{text}\n\nThe test of it, which is part of the change:\n{hypothesis.test}",
         judge=partial(_judge, reproduction, path, folder, trials, "fix"),
     )
 
@@ -162,9 +162,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
     """
     tree, log = trials.change.head_tree, TIME.sub("", unstyled(log))[-MAX_REPORT:]
     project = await project_at(tree, trials)
-    red: list[TestOutcome] = []
-    problems: list[str] = []
-    suites: list[Check] = []
+    red, suites, problems = list[TestOutcome](), list[Check](), list[str]()
     for check in project.checks:
         if check.kind == "test" and applies(check, project.head_files, project):
             report = await run_suite(tree, check, trials)
@@ -221,6 +219,10 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         (test.id, test.message, len(others), shown(test.output[-MAX_OUTPUT:]))
         for test, *others in groups
     ]
+    lines = [last.title]
+    for file in last.files:
+        lines.append(f"\n{file.path} ({file.status})")
+        lines += (line.marker + line.text for hunk in file.hunks for line in hunk.lines)
     return Task(
         id="repair",
         kind="repair",
@@ -231,7 +233,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
             "failures": failures,
             "more": len(red) - sum(map(len, groups)),
             "log": shown(log),
-            "last": shown("\n".join([last.title, *_lines_of(last)]))[:MAX_REPORT],
+            "last": shown("\n".join(lines))[:MAX_REPORT],
         },
         judge=judge,
     )
@@ -386,16 +388,9 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
     parts = name.replace("\\", "/").lstrip("./").split("/")
     for start in range(len(parts)):
         wanted = "/".join(parts[start:])
-        matches = sorted(path for path in existing if f"/{path}".endswith(f"/{wanted}"))
-        if matches:
+        if matches := sorted(path for path in existing if f"/{path}".endswith(f"/{wanted}")):
             return matches if len(matches) <= MAX_FILES else []
     return []
-
-
-def _lines_of(change: Change) -> Iterator[str]:
-    for file in change.files:
-        yield f"\n{file.path} ({file.status})"
-        yield from (line.marker + line.text for hunk in file.hunks for line in hunk.lines)
 
 
 def _runs(id: str, tests: Collection[TestOutcome]) -> bool:

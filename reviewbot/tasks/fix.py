@@ -36,8 +36,9 @@ async def fix_findings(
     groups: dict[object, list[Finding]] = {}
     for finding in left:
         groups.setdefault(alike(finding), []).append(finding)
+    done = list[Finding]()
     for group in groups.values():
-        task = task_of(group, trials)
+        task = task_of(group, trials, done)
         if not trials.panel.panelists:
             reason = "No fix of a linter proved itself, and no language model is configured."
             results.append(failed(task, [reason]))
@@ -46,50 +47,66 @@ async def fix_findings(
         results.append(result)
         if result.outcome == "fixed":
             trials = await after(trials, result)
+            done += group
     return results
 
 
-def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
+def task_of(findings: Sequence[Finding], trials: Trials, done: Sequence[Finding] = ()) -> Task:
     """Models see the files that a fix is likely to change, and the tests that state the behaviour.
 
-    The task is about all findings, and named after those that are no copies of others.
+    The task is about all findings, and named after those that are no copies of others. What was
+    written for those that are done has to pass with it as well.
     """
     paths = [f.location.path for f in findings if f.location]
-    for finding in findings:
-        tests = finding.result.tests if finding.result else ()
-        paths += [test.partition("::")[0] for test in tests[:3]]
+    paths += [test.partition("::")[0] for f in findings if f.result for test in f.result.tests[:3]]
     paths += [file.path for file in trials.change.files if classify(file.path) == "source"]
     named = tuple(finding for finding in findings if finding.reason != COPY)
     said = [text for f in named for text in (*(c.trigger for c in f.claims[:1]), f.consequence)]
-    own = (f.proof.reproduction for f in named if f.proof and f.proof.result != "refuted")
-    said += (f"\nThis {p.name} fails without the fix and passes with it:\n{p.source}" for p in own)
+    written = {f.id: _test_of(f) for f in named}
+    for finding in named:
+        if test := written[finding.id]:
+            words = " and passes with it" if finding.proof else ", and before the change as well"
+            name, source = test.reproduction.name, test.reproduction.source
+            said.append(f"\nThis {name} fails without the fix{words}:\n{source}")
     return Task(
         id=findings[0].id if findings else "",
         kind="fix",
         title="; ".join(f"{f.id} at {f.location}: {f.title}" for f in named),
         paths=tuple(dict.fromkeys(paths)),
-        details={"findings": named},
+        details={"findings": named, "written": written},
         purpose="\n".join(filter(None, said)),
-        judge=partial(_judge, tuple(findings), trials),
+        judge=partial(_judge, tuple(findings), tuple(done), trials),
         findings=named,
     )
 
 
-async def _judge(findings: Sequence[Finding], trials: Trials, step: Step) -> Judgement:
-    """Which findings still stand. Their own tests run again."""
+def _test_of(finding: Finding) -> Proof | None:
+    """What was written for a finding and fails because of it; maybe before the change as well."""
+    test = finding.proof or (None if finding.result else finding.attempt)
+    return test if test and (test.head == "fails" or test.result == "proven") else None
+
+
+async def _judge(
+    findings: Sequence[Finding], done: Sequence[Finding], trials: Trials, step: Step
+) -> Judgement:
+    """Which findings still stand, or stand again. Their own tests run again."""
     left = Counter(identities(step.evidence.new_results))
     # Others may have the same words, with another number in them.
     others = Counter(identities(trials.evidence.new_results))
     others -= Counter(identities(f.result for f in findings if f.result))
     unmet, unproven = list[str](), list[str]()
     for finding in findings:
-        proof = finding.proof if finding.proof and finding.proof.result != "refuted" else None
+        test = _test_of(finding)
+        words = await _failure(test, step, trials) if test else ""
         if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
             unmet.append(f"{finding.id} is still reported.")
-        elif proof and (words := await _failure(proof, step, trials)):
+        elif words and finding.proof:
             unmet.append(f"{finding.id} still {words}.")
-        elif not proof and not finding.result:
+        elif not finding.result and (words or not test):
             unproven.append(f"Nothing that was executed shows that {finding.id} is gone.")
+    for finding in done:
+        if (test := _test_of(finding)) and (words := await _failure(test, step, trials)):
+            unmet.append(f"{finding.id}, which was fixed, {words}.\n{test.reproduction.source}")
     return Judgement(unmet=tuple(unmet), unproven=tuple(unproven))
 
 

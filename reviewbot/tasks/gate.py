@@ -188,7 +188,7 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         for word in sorted(tables.SKIP_NAMES & words.keys())[:1]:
             yield f"adds {word}, which keeps tests from running or failing"
     elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
-        yield f"changes its tests: {ONLY_ADD}"
+        yield f"changes its tests: {ONLY_ADD}, as new files"
 
 
 def parse(text: str | bytes) -> ast.Module | None:

@@ -72,13 +72,13 @@ class Trials(Struct, frozen=True, kw_only=True):
         trial = replace(trial, regressions=worse, evidence=found)
         if trial.outcome != "refused":  # else what the task asks for need not be run
             judgement = await task.judge(step)
-            stopped = (
-                f"{run.check} did not run to its end: {run.reason.rstrip('.')}."
-                for run in found.runs
-                if run.side == "head" and run.kind == "test" and run.outcome != "ended"
-            )
-            unproven = (*judgement.unproven, *stopped, *sorted(about_given))
-            trial = replace(trial, judgement=replace(judgement, unproven=unproven))
+            facts, unproven = [*judgement.facts], [*judgement.unproven, *sorted(about_given)]
+            for run in found.runs:
+                if run.side == "head" and run.outcome != "ended":
+                    said = f"{run.check} did not run to its end: {run.reason.rstrip('.')}."
+                    (unproven if run.kind == "test" else facts).append(said)
+            judgement = replace(judgement, facts=tuple(facts), unproven=tuple(unproven))
+            trial = replace(trial, judgement=judgement)
         changed_tests = [file for file in own.files if classify(file.path) == "test"]
         if trial.outcome != "refused" and changed_tests:
             old = {file.path: before.get(file.path) for file in changed_tests}
