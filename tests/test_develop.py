@@ -14,6 +14,7 @@ from scripted import Answer, Scripted, by_edit, by_edits, work
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.fixing import develop, pursue
+from reviewbot.tasks.described import MAX_REPAIRED
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
 from tests.served import at_the_command_line
@@ -247,10 +248,10 @@ def test_what_a_red_test_calls_is_found_or_named_if_it_is_too_large(project: Pro
 
 def test_what_changed_last_is_shown_although_nothing_names_it(project: Project) -> None:
     cart = "from rates import RATE\n\n\ndef total(prices):\n    return sum(prices) * RATE\n"
+    test = "from cart import total\n\n\ndef test_{0}():\n    assert total([{0}]) == {0}\n"
+    tests = {f"test_{n}.py": test.format(n) for n in range(1, MAX_REPAIRED + 2)}
     for rate in (1, 2):
-        project.commit(
-            "Rates", {"cart.py": cart, "test_cart.py": TESTS, "rates.py": f"RATE = {rate}\n"}
-        )
+        project.commit("Rates", {"cart.py": cart, "rates.py": f"RATE = {rate}\n", **tests})
     result, prompt = mend(project, by_edit("rates.py", "2", "1"))
     assert '## "rates.py"' in prompt
     assert result.outcome == "fixed"

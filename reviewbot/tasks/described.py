@@ -227,7 +227,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         id="repair",
         kind="repair",
         title=f"Repair {count}: {min(known)}",
-        paths=tuple(dict.fromkeys([*framed, *changed, *named]))[:MAX_REPAIRED],
+        paths=tuple(dict.fromkeys([*changed, *framed, *named]))[:MAX_REPAIRED],
         purpose="\n".join(f"{id}: {message}" for id, message, *_ in failures),
         details={
             "failures": failures,
