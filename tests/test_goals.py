@@ -93,7 +93,8 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
     assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 3 rounds\)\.", factor)
     assert float(factor.split()[2].replace(",", "")) > 2
     assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
-    assert "lists.py:1 distinct" in fix_prompt(scripted), "the profile names the function"
+    profile = r"Where the time of \d+ calls goes, .+:\n- \"lists\.py:1 distinct: "
+    assert re.search(profile, fix_prompt(scripted))
     shown = render_fixes([result], (), DEFAULT)
     done = "Speed up lists.py\n  Done: everything that runs here ran with it, and nothing objects"
     assert shown.startswith(done)

@@ -98,7 +98,7 @@ async def performance(paths: Sequence[str], trials: Trials) -> Task:
             return replace(judgement, unmet=(f"It is not {doubt}faster: {ratio.words}.",))
         return replace(judgement, facts=(f"It is {ratio.words}.", *judgement.facts))
 
-    given = {"benchmark": source, "seconds": timing.seconds, "profile": timing.profile}
+    given = {"benchmark": source, "timing": timing}
     return _task("performance", "Speed up", paths, judge, **given)
 
 
