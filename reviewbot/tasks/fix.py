@@ -62,9 +62,8 @@ def task_of(findings: Sequence[Finding], trials: Trials, done: Sequence[Finding]
     paths += [file.path for file in trials.change.files if classify(file.path) == "source"]
     named = tuple(finding for finding in findings if finding.reason != COPY)
     said = [text for f in named for text in (*(c.trigger for c in f.claims[:1]), f.consequence)]
-    written = {f.id: _test_of(f) for f in named}
     for finding in named:
-        if test := written[finding.id]:
+        if test := _test_of(finding):
             words = " and passes with it" if finding.proof else ", and before the change as well"
             name, source = test.reproduction.name, test.reproduction.source
             said.append(f"\nThis {name} fails without the fix{words}:\n{source}")
@@ -73,7 +72,7 @@ def task_of(findings: Sequence[Finding], trials: Trials, done: Sequence[Finding]
         kind="fix",
         title="; ".join(f"{f.id} at {f.location}: {f.title}" for f in named),
         paths=tuple(dict.fromkeys(paths)),
-        details={"findings": named, "written": written},
+        details={"findings": named, "test_of": _test_of},
         purpose="\n".join(filter(None, said)),
         judge=partial(_judge, tuple(findings), tuple(done), trials),
         findings=named,
