@@ -201,6 +201,8 @@ SAID = (
     "Time:        12.266 s, estimated 2 s",
     "Start at  13:14:10",
     "duration_ms 81.5",
+    "goroutine 18 [running]:",
+    "thread 'adds' (57) panicked at src/lib.rs:3:5:",
 )
 
 
@@ -217,6 +219,8 @@ def test_what_differs_from_run_to_run_is_no_part_of_the_output(numbers: Project)
         "Time:…",
         "Start at…",
         "duration_ms…",
+        "goroutine … [running]:",
+        "thread 'adds' (…) panicked at src/lib.rs:3:5:",
     ]
 
 
