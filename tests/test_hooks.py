@@ -200,13 +200,19 @@ def test_a_manager_that_runs_reviewbot_is_called_so(cart: Project) -> None:
     config = cart.folder / ".pre-commit-config.yaml"
     config.write_text("hooks:\n  - id: reviewbot-push\n")
     assert "pre-commit is not installed: " in hook("status").stderr
-    assert hook("install").exit_code == 2
+    assert "add reviewbot hook run pre-commit to .pre-commit" in hook("install").stderr
     config.write_text("hooks:\n  - id: reviewbot-push\n  - id: reviewbot\n")
     says = "pre-commit belongs to pre-commit; .pre-commit-config.yaml names reviewbot"
     for command in ("status", "install", "uninstall"):
         assert says in hook(command).stderr
         assert "not installed" not in hook(command).stderr
     assert f"✓ {says}" in CliRunner().invoke(reviewbot, ("doctor",)).stdout
+    # What is missing is named, not what is there.
+    (cart.folder / ".git/hooks/pre-push").unlink()
+    assert "add reviewbot hook run pre-push to .pre-commit-config.yaml" in hook("install").stderr
+    write_hook(cart.folder / ".git/hooks/pre-commit", MANAGED["lefthook"])
+    (cart.folder / ".lefthook.yaml").write_text("run: reviewbot hook run pre-commit\n")
+    assert "pre-commit belongs to lefthook; .lefthook.yaml names" in hook("status").stderr
 
 
 def test_hooks_path_is_respected(cart: Project) -> None:

@@ -349,7 +349,7 @@ def test_unresolved_conflicts_are_an_error(history: Project) -> None:
 
 
 def test_before_the_first_commit(project: Project) -> None:
-    with pytest.raises(GitError, match="this repository has no commit yet"):
+    with pytest.raises(GitError, match="this branch has no commit yet"):
         load(project.folder)
     (project.folder / "a.py").write_text("a = 1\n")
     assert load(project.folder).base_commit == ""

@@ -87,15 +87,17 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[H
         message = f"git looks for hooks in {folder}, which other repositories may use"
         raise UsageError(message, hint=f"to give this one its own: {OWN_FOLDER}")
     hooks = _find_hooks(folder, top)
-    if all(hook.is_named for hook in hooks):
-        return hooks
+    managed = next((hook for hook in hooks if hook.manager), None)
     for hook in hooks:
-        if hook.manager:
-            hint = f"add reviewbot hook run {hook.name} to {hook.configured_in}: see docs/hooks.md"
-            raise UsageError(f"{hook.path} belongs to {hook.manager}", hint=hint)
-        if hook.is_foreign and os.path.lexists(hook.earlier):
+        if managed and not hook.runs:
+            file = hook.configured_in or managed.configured_in
+            hint = f"add reviewbot hook run {hook.name} to {file}: see docs/hooks.md"
+            raise UsageError(f"{managed.path} belongs to {managed.manager}", hint=hint)
+        if not managed and hook.is_foreign and os.path.lexists(hook.earlier):
             message = f"{hook.path} and {hook.earlier.name} beside it are hooks of others"
             raise UsageError(message, hint="make one of them, then run it again")
+    if managed:
+        return hooks
     folder.mkdir(parents=True, exist_ok=True)
     for hook in hooks:
         # Other people get what is in the work tree: it calls reviewbot by PATH.
@@ -153,6 +155,8 @@ def _find_hooks(folder: Path, top: Path) -> list[HookFile]:
         # husky writes this folder anew with each npm install
         manager = "husky" if folder.match(".husky/_") else next(found, "")
         file = MANAGERS[manager][1].format(name) if manager else ""
+        if manager == "lefthook":  # it reads .lefthook.yml, lefthook.toml and others as well
+            file = next((path.name for path in top.glob("*lefthook.*")), file)
         is_named = re.search(NAMED[name], _read(top / file)) is not None
         hooks.append(HookFile(name, folder / name, content, manager, file, is_named))
     return hooks

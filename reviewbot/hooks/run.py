@@ -4,7 +4,6 @@ Their exit code is 1 for findings that stop git, 3 if something was not reviewed
 stops git is up to the caller.
 """
 
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 from reviewbot.config.load import flag_layer
 from reviewbot.config.settings import CheckSettings
 from reviewbot.errors import GitError, ReviewbotError, UsageError
+from reviewbot.git.fetch import COMMIT
 from reviewbot.git.place import Place
 from reviewbot.git.process import Git
 from reviewbot.git.repository import Repository
@@ -27,9 +27,8 @@ from reviewbot.verdict.document import Review
 
 Say = Callable[[str], None]
 # What needs half of the time of a commit hook, and can wait for the push.
-SLOW_CHECKS = ("public-api",)
+SLOW_CHECK_OFF = CheckSettings(name="public-api", off=True)
 PUSH_SECONDS = 60
-ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # These are about commits and hold no code.
 WITHOUT_CODE = ("refs/notes/", "refs/replace/")
 
@@ -53,8 +52,7 @@ async def review_commit(host: Host, repository: Repository, state: State, say: S
         return 0
     change = replace(change, is_whole=not change.base_commit)
     settings = (await read_base(change, host))[0].settings
-    off = [CheckSettings(name=name, off=True) for name in SLOW_CHECKS]
-    checks = msgspec.to_builtins((*settings.checks, *off))
+    checks = msgspec.to_builtins((*settings.checks, SLOW_CHECK_OFF))
     layers = (*host.layers, flag_layer({"checks": checks}))
     result = await review(change, replace(host, layers=layers, may_execute=False, providers={}))
     state.save(result)
@@ -91,7 +89,7 @@ def read_refs(stdin: str) -> list[PushedRef]:
     refs = []
     for line in stdin.splitlines():
         words = line.rsplit(" ", 3)
-        if len(words) != 4 or not (ID.fullmatch(words[1]) and ID.fullmatch(words[3])):
+        if len(words) != 4 or not (COMMIT.fullmatch(words[1]) and COMMIT.fullmatch(words[3])):
             raise UsageError("standard input is not what git tells a pre-push hook")
         new, old = (word if word.strip("0") else "" for word in (words[1], words[3]))
         refs.append(PushedRef(words[2], new, old))
