@@ -98,7 +98,10 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 # Installing.
 
 
-def test_hooks_are_installed_shown_and_removed(cart: Project) -> None:
+def test_hooks_are_installed_shown_and_removed(
+    cart: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", "/nowhere")  # the folder counts, as for all commands
     folder = cart.folder / ".git/hooks"
     before = snapshot(folder)
     assert "pre-push is not installed" in hook("status").stderr

@@ -133,8 +133,7 @@ async def _find_folders(directory: Path, variables: Mapping[str, str]) -> tuple[
 
     Raises GitError outside of a work tree, and UsageError if git looks in no folder.
     """
-    named = {name: value for name, value in variables.items() if name == "GIT_DIR"}
-    git = Git(directory, environment=user_environment(variables) | named)
+    git = Git(directory, environment=user_environment(variables))
     paths = [await git("rev-parse", which) for which in ("--git-common-dir", "--show-toplevel")]
     common, top = (Path(directory, os.fsdecode(path)[:-1]).resolve() for path in paths)
     configured = await git("config", "--null", "--type=path", "--get-all", "core.hooksPath")
