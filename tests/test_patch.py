@@ -161,7 +161,7 @@ def test_a_patch_that_is_too_large() -> None:
 @each(
     ("patch", "complaint"),
     [
-        ("", "cannot be read: .*No valid patches in input$"),
+        ("", "cannot be read: git apply failed: No valid patches in input$"),
         (ONCE + ONCE, "changes 'x' more than once"),
         (PLAIN + "@@ -1 +1 @@\n-a\n", "corrupt patch at line"),
         (ONCE + "+surplus\n", "lines of 'x' follow a hunk"),

@@ -152,7 +152,7 @@ def _report(result: Review, verb: str, threshold: Threshold, say: Say) -> int:
     """Say what was found; return 1 if it stops git."""
     reported = result.reported
     stopping = [finding for finding in reported if reaches(finding.severity, threshold)]
-    for line in render(replace(result, gaps=(), complete=True), "concise").splitlines():
+    for line in render(replace(result, gaps=()), "concise").splitlines():
         say(line)
     if stopping:
         ids = ", ".join(finding.id for finding in stopping)
