@@ -284,7 +284,7 @@ def test_effort_decides_how_many_read_a_calm_change(server: VendorServer) -> Non
 
 
 def test_keys_in_a_file_git_ignores_count(cart: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    (cart.folder / ".env").write_text("ANTHROPIC_API_KEY=k\nPATH=/nowhere\n")
+    (cart.folder / ".env").write_text("ANTHROPIC_API_KEY=k\nPATH=/nowhere\nnonsense\n")
     assert "only executed checks decide" in run("models").stdout
     cart.git("add", "--force", ".env")
     cart.commit("Ignore", {".gitignore": ".env\n"})

@@ -87,24 +87,24 @@ async def read_variables(repository: Repository, file: Path | None = None) -> di
     """The environment, and what a file adds to it.
 
     Without one, the keys of providers in a `.env` at the top of the work tree count if git ignores
-    that file: what is committed may be by somebody else. Raises UsageError.
+    it: what is committed may be by somebody else. Its other lines do not count. Raises UsageError.
     """
     if file:
         return read_env_file(file) | dict(os.environ)
     with suppress(GitError):  # outside of a work tree
         path = await repository.root() / ".env"
         if path.is_file() and await repository.ignored([".env"]):
-            known = {n for vendor in VENDORS.values() for n in (*vendor.key_names, *vendor.opt_in)}
-            return {n: text for n, text in read_env_file(path).items() if n in known} | os.environ
+            names = (n for vendor in VENDORS.values() for n in (*vendor.key_names, *vendor.opt_in))
+            return read_env_file(path, "|".join(names)) | os.environ
     return dict(os.environ)
 
 
-def read_env_file(path: Path) -> dict[str, str]:
-    """The variables of a file with lines NAME=VALUE. Raises UsageError."""
-    variables = {}
+def read_env_file(path: Path, names: str = r"\S*") -> dict[str, str]:
+    """The variables of a file whose names match; other lines may be anything. Raises UsageError."""
+    variables, wanted = {}, re.compile(rf"(?:export\s+)?(?:{names})(?!\w)")
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
         text = line.strip()
-        if not text or text.startswith("#"):
+        if not text or text.startswith("#") or not wanted.match(text):
             continue
         if not (match := ASSIGNMENT.fullmatch(text)):
             raise UsageError(f"{path}:{number}: this is no line NAME=VALUE")
