@@ -393,19 +393,25 @@ def test_what_golangci_lint_says(
 
 GOLANGCI_LINT = """#!/bin/sh
 case "$*" in
-version) echo "golangci-lint has version 2.15.0 built with go1.26.8" ;;
-*--output.text.path=stdout*--issues-exit-code=0*./...) ! grep -q Remove s.go ||
+version) echo "golangci-lint has version {version} built with go1.26.8" ;;
+*{option}*--issues-exit-code=0*./...) ! grep -q Remove s.go ||
     echo "$(basename "$PWD")/s.go:6:2: Error return value is not checked (errcheck)" ;;
 esac
 """
 
 
+@pytest.mark.parametrize(
+    ("version", "option"),
+    [("2.15.0", "--output.text.path=stdout"), ("v1.64.8", "--out-format=line-number")],
+)
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
-def test_golangci_lint_runs_in_each_module_that_changes(project: Project) -> None:
-    gopath = project.folder.with_name("gopath")
+def test_golangci_lint_runs_in_each_module_that_changes(
+    project: Project, tmp_path_factory: pytest.TempPathFactory, version: str, option: str
+) -> None:
+    gopath = tmp_path_factory.mktemp("gopath")
     program = gopath / "bin/golangci-lint"
     program.parent.mkdir(parents=True)
-    program.write_text(GOLANGCI_LINT)
+    program.write_text(GOLANGCI_LINT.format(version=version, option=option))
     program.chmod(0o755)
     project.variables = {"PATH": os.environ["PATH"], "GOPATH": str(gopath)}
     off = "checks: [{name: go-vet, off: true}, {name: go-test, off: true}]\n"

@@ -47,7 +47,7 @@ vet() {
 
 lint() {
     case $(golangci-lint version) in
-    *"version 1."*) text="--out-format=line-number --print-issued-lines=false" ;;
+    *"version 1."* | *"version v1."*) text="--out-format=line-number --print-issued-lines=false" ;;
     *) text="--output.text.path=stdout --output.text.print-issued-lines=false"
         text="$text --new-from-merge-base=" ;;
     esac
