@@ -214,8 +214,10 @@ def test_a_manager_that_runs_reviewbot_is_called_so(cart: Project) -> None:
     (cart.folder / ".git/hooks/pre-push").unlink()
     assert "add reviewbot hook run pre-push to .pre-commit-config.yaml" in hook("install").stderr
     write_hook(cart.folder / ".git/hooks/pre-commit", MANAGED["lefthook"])
-    (cart.folder / ".lefthook.yaml").write_text("run: reviewbot hook run pre-commit\n")
-    assert "pre-commit belongs to lefthook; .lefthook.yaml names" in hook("status").stderr
+    for name in ("lefthook.toml", "lefthook.toml.orig", ".lefthook.yaml"):
+        (cart.folder / name).write_text("run: reviewbot hook run pre-commit\n")
+        said = f"pre-commit belongs to lefthook; {name.removesuffix('.orig')} names reviewbot"
+        assert said in hook("status").stderr
 
 
 def test_hooks_path_is_respected(cart: Project) -> None:

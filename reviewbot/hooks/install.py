@@ -155,7 +155,7 @@ def _find_hooks(folder: Path, top: Path) -> list[HookFile]:
         manager = "husky" if folder.match(".husky/_") else next(found, "")
         file = MANAGERS[manager][1].format(name) if manager else ""
         if manager == "lefthook":  # it reads .lefthook.yml, lefthook.toml and others as well
-            file = next((path.name for path in top.glob("*lefthook.*")), file)
+            file = min((path.name for path in top.glob("*lefthook.*")), default=file)
         is_named = re.search(NAMED[name], _read(top / file)) is not None
         hooks.append(HookFile(name, folder / name, content, manager, file, is_named))
     return hooks
