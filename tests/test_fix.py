@@ -154,8 +154,8 @@ def test_when_a_claim_is_gone(project: Project, test: str, drafts: list[str], re
     assert (
         ("Nothing that was" in prompt) == ("All checks and tests that" not in prompt) == (not test)
     )
-    words = "and passes with it" if reason else "and before the change as well"
-    assert bool(test) == (f"{words}:\n{test}" in prompt)
+    words = "" if reason else ", unless denied below. Before the change it fails too"
+    assert bool(test) == (f"passes with it{words}:\n{test}" in prompt)
     first = dict(scripted.prompts)["critic/fix_F1_1"]
     assert bool(test) == (re.search(r"It prints now:\n<<<\w+\n.*FAILED", first, re.S) is not None)
 

@@ -64,9 +64,9 @@ def task_of(findings: Sequence[Finding], trials: Trials, done: Sequence[Finding]
     said = [text for f in named for text in (*(c.trigger for c in f.claims[:1]), f.consequence)]
     for finding in named:
         if test := _test_of(finding):
-            words = " and passes with it" if finding.proof else ", and before the change as well"
+            doubt = "" if finding.proof else ", unless denied below. Before the change it fails too"
             name, source = test.reproduction.name, test.reproduction.source
-            said.append(f"\nThis {name} fails without the fix{words}:\n{source}")
+            said.append(f"\nThis {name} fails without the fix and passes with it{doubt}:\n{source}")
     return Task(
         id=findings[0].id if findings else "",
         kind="fix",
