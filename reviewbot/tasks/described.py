@@ -37,11 +37,10 @@ from reviewbot.text.secrets import shown
 MAX_REPORT = 20_000  # characters, of a specification too
 INSTEAD = "write a test that fails, then: reviewbot fix --goal repair"
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
-MAX_FILES, MAX_NAMES = 6, 200
+MAX_FILES, MAX_NAMES, MAX_NAME = 6, 200, 40  # the last: characters of a test file's
 MAX_FAILURES, MAX_OUTPUT = 10, 3_000  # shown; characters of one
 MAX_REPAIRED, MAX_CHANGED = 8, 3  # files that are shown, and how many of the last change
 MAX_HYPOTHESES, MAX_STEPS, MAX_TESTS = 3, 8, 2  # of a report; of a plan; of a step
-MAX_NAME = 40  # characters of a test file's
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
 # Words that are more likely names than English.
 NAME = re.compile(r"\b(?=\w*[A-Z_\d])\w{4,60}\b|\b[a-z]{4,60}(?=\(|\.\w)|(?<=[.`])[a-z]{4,60}\b")
@@ -79,14 +78,13 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
 
     Raises UsageError with the reasons if nobody can, and ModelError if nobody answers.
     """
-    text = shown(report[:MAX_REPORT])
     tree = trials.change.head_tree
     if not any(path.endswith(".py") for path in await trials.repository.list_files(tree)):
         message = "a report is reproduced by a test in Python, and there is no Python here"
         raise UsageError(message, hint=INSTEAD)
     paths, files = await _files(report, trials, otherwise=0)
     folder = await trials.folder_of(paths)
-    prompt = prompts.render("reproduce", report=text, files=files)
+    prompt = prompts.render("reproduce", report=shown(report[:MAX_REPORT]), files=files)
     names = trials.panel.names[:MAX_HYPOTHESES]
     answers = await trials.panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in trials.panel.absences]
@@ -171,12 +169,15 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
             suites += [check] if own or not report.problem else []
             problems += [f"{check.name}: {report.problem}"] if report.problem else []
     if not red:
-        if log.strip():
-            start = "What a run that failed reports\n\n"
+        reason = "; ".join(problems) or "no test fails here"
+        if not log.strip():
+            hint = "give the log of the run that failed: --report FILE"
+            raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
+        start = "What a run that failed reports\n\n"
+        try:
             return await prepare_bug(start + log[len(start) - MAX_REPORT :], trials)
-        reason = "; ".join(problems) or "no test fails"
-        hint = "give the log of the run that failed: --report FILE"
-        raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
+        except UsageError as error:
+            raise UsageError(f"{reason}; {error}", hint=error.hint) from error
     before = {test.id for test in red}
     # What fails here and not there may be due to this machine.
     red = [test for test in red if test.id.rpartition("::")[2] in log] or red

@@ -105,12 +105,11 @@ class Trials(Struct, frozen=True, kw_only=True):
 
     async def tidy(self, path: str, content: bytes) -> tuple[bytes, list[str], list[str]]:
         """A new file, with what linters fix in it themselves; what the gate and they say then."""
-        fixers = [check for check in self.checks if check.fix]
 
         async def look(content: bytes) -> tuple[str, Project, Evidence]:
             tree = await self.repository.make_tree(self.change.head_tree, {path: content})
             change = await self.repository.compare(self.change.head_tree, tree)
-            project = await load_project(change, self.repository, fixers)
+            project = await load_project(change, self.repository, [c for c in self.checks if c.fix])
             return tree, project, await collect(change, project, self.off, self.executor)
 
         tree, project, found = await look(content)
