@@ -64,7 +64,8 @@ def _with_debate_of(earlier: Finding, finding: Finding) -> Finding:
     if finding.claims:
         return finding
     consequence = finding.consequence if finding.result else earlier.consequence
-    return replace(finding, consequence=consequence, claims=earlier.claims, proof=earlier.proof)
+    tests = {"proof": earlier.proof, "attempt": earlier.attempt}
+    return replace(finding, consequence=consequence, claims=earlier.claims, **tests)
 
 
 async def pursue(
@@ -110,8 +111,7 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
                 if not results:
                     raise
                 title, why = increment.title, (str(error),)
-                stopped = TaskResult(kind="feature", title=title, outcome="failed", reasons=why)
-                results.append(stopped)
+                results += [TaskResult(kind="feature", title=title, outcome="failed", reasons=why)]
             host.emit(Event("step", name, time.monotonic() - started))
             if results[-1].outcome != "fixed":
                 break

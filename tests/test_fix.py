@@ -18,7 +18,7 @@ from scripted import Answer, Scripted, by_edit, by_edits, work
 from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
-from reviewbot.fixing import fix
+from reviewbot.fixing import _with_debate_of, fix
 from reviewbot.git.change import Location
 from reviewbot.git.repository import Repository
 from reviewbot.reports.text import render_fixes
@@ -146,8 +146,10 @@ def test_when_a_claim_is_gone(project: Project, test: str, drafts: list[str], re
             return claims_about("cart.py", 2, "return sum(prices) + 1", test) if is_first else {}
         return edit(label, prompt)
 
-    _, (result,), scripted = fix_head(project, answer)
+    review, (result,), scripted = fix_head(project, answer)
     assert result.outcome == ("fixed" if test else "suggested")
+    (found,) = review.findings  # a later review may know it without its debate
+    assert _with_debate_of(found, replace(found, claims=(), proof=None, attempt=None)) == found
     assert reason in str((result.attempts, result.reasons))
     # Judges learn what is not shown.
     prompt = dict(scripted.prompts)[f"reviewer/judge_F1_{len(drafts)}"]
