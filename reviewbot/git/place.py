@@ -28,6 +28,7 @@ from reviewbot.text.plain import listed
 
 MAX_UNTRACKED_FILES = 2_000
 MAX_NAMES = 3  # in a note
+Said = tuple[tuple[str, ...], tuple[str, ...]]  # notes and gaps of a change
 NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
 PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
 # What of the user's configuration decides which files a work tree has, and what git would commit
@@ -139,18 +140,18 @@ async def find_place(directory: Path, private: Path, variables: Mapping[str, str
 
 async def snapshot(
     place: Place, index_file: Path | None, own_files: Sequence[Path], is_staged: bool
-) -> tuple[str, tuple[str, ...]]:
+) -> tuple[str, Said]:
     """The tree of the index, or of the work tree with untracked files that git does not ignore.
 
-    Returns notes too. Raises GitError if the index has conflicts.
+    Raises GitError if the index has conflicts.
     """
     git = await _work_tree_git(place, index_file)
-    notes = () if is_staged else await _add_work(git, place, own_files)
-    return (await git("write-tree", "--missing-ok")).decode("ascii").strip(), notes
+    said: Said = ((), ()) if is_staged else await _add_work(git, place, own_files)
+    return (await git("write-tree", "--missing-ok")).decode("ascii").strip(), said
 
 
-async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> tuple[str, ...]:
-    """Add what is not staged to the copy of the index. Returns notes about what is left out."""
+async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> Said:
+    """Add what is not staged to the copy of the index, and say what is left out."""
     changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
     own = (place.private.parent, *own_files)  # TMPDIR may be in there
     own_names = tuple(os.fsencode(f"{os.path.relpath(p.resolve(), place.root)}/") for p in own)
@@ -158,7 +159,7 @@ async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> tuple[
     untracked = [name for name in untracked if not (name + b"/").startswith(own_names)]
     packages = {n[: n.rfind(b"/") + 1] for n in untracked if n.endswith(b"/pyvenv.cfg")}
     packages |= {found[0] for found in map(NODE_MODULES.match, untracked) if found}
-    kept: list[bytes] = []
+    kept, more = list[bytes](), list[bytes]()
     left_out: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in untracked:
         if name.startswith(tuple(packages)):
@@ -166,7 +167,7 @@ async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> tuple[
         elif reason := _unfit(Path(place.root, os.fsdecode(name))):
             left_out[reason].append(name)
         elif len(kept) == MAX_UNTRACKED_FILES:
-            left_out[f"beyond the first {MAX_UNTRACKED_FILES}"].append(name)
+            more.append(name)
         else:
             kept.append(name)
     notes = [
@@ -188,7 +189,9 @@ async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> tuple[
     if used:
         command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
         await git(*command, stdin=b"\0".join([*used, b""]))
-    return tuple(notes)
+    said = f"untracked files beyond the first {MAX_UNTRACKED_FILES:,} were left out: {_some(more)}"
+    gap = f"{said}; add or ignore some, or review a part at a time (-- FOLDER)"
+    return tuple(notes), (gap,) if more else ()
 
 
 async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) -> frozenset[str]:
