@@ -189,6 +189,12 @@ def test_settings_are_shown_with_their_origins(
     cart.commit("Wrong", {".reviewbot.yml": wrong})
     said = "has an error that stops all later reviews: checks: the report of unit"
     assert any(said in note for note in cart.review().notes)
+    cart.commit("Right", {".reviewbot.yml": None})
+    for broken in (wrong, "zzz: {}\n", "a: [\n"):
+        cart.commit("Wrong", {".reviewbot.yml": broken})
+        cart.commit("Right", {".reviewbot.yml": None})
+        result = run("review")
+        assert "(as it was before the change: what that repairs counts for later" in result.stderr
 
 
 def test_init_writes_a_file_with_settings_to_choose_from(cart: Project) -> None:
