@@ -83,9 +83,9 @@ def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(serve: Se
     arguments = ("negotiate", "How do we look up prices?", "--decide", "I2", "--", "prices.py")
     done = run(*arguments)
     assert done.exit_code == 0, done.output
-    # c's cache is a's: its authors have no vote, so that b alone rejects it.
+    # c's cache is a's: its authors have no vote, and b alone cannot reject it.
     assert "Agreed\nI2  Use a database  (2 for, 0 against)" in done.stdout
-    assert "Rejected\nI1  Cache prices  (0 for, 1 against)" in done.stdout
+    assert "Contested\nI1  Cache prices  (0 for, 1 against)" in done.stdout
     assert "reviewer objects: b on the cache" in done.stdout
     assert "Proposed by optimizer, critic." in done.stdout
     assert "Decided: I2." in done.stdout
@@ -97,7 +97,7 @@ def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(serve: Se
     calls = len(server.received)
     found = json.loads(run("negotiate", "--format", "json", *arguments[1:]).stdout)
     assert len(server.received) == calls
-    assert [idea["standing"] for idea in found["ideas"]] == ["rejected", "agreed"]
+    assert [idea["standing"] for idea in found["ideas"]] == ["contested", "agreed"]
     assert found["decision"] == ["I2"]
     assert run("negotiate", "--fresh", *arguments[1:]).stdout == done.stdout
     assert len(server.received) == 2 * calls
@@ -209,6 +209,8 @@ def test_what_votes_decide(votes: str, first: str, last: str) -> None:
 
 def test_an_idea_of_all_is_agreed_and_ideas_of_one_author_can_be_alike() -> None:
     assert standing_of(idea(authors=("a", "b")), 0, is_last=False) == "agreed"
+    rejected = idea(["c", "reject"], authors=("a", "b"))
+    assert standing_of(rejected, 1, is_last=True) == "contested"
     made = [Proposal(title="Cache it", proposal="p", benefit="b", risk="r")] * 2
     (joined,) = put_on_table([("a", made)])
     assert joined.authors == ("a",)
@@ -312,7 +314,7 @@ def test_both_work_from_python(serve: Serve) -> None:
     serve(lambda r: talker(r) if "person says" in prompt_of(r) else negotiator(r))
     assert reviewbot.chat("Hello").startswith("a read 0 results")
     outcome = reviewbot.negotiate("How?", ["prices.py"])
-    assert [idea.standing for idea in outcome.ideas] == ["rejected", "agreed"]
+    assert [idea.standing for idea in outcome.ideas] == ["contested", "agreed"]
     assert outcome.decision is None
 
 

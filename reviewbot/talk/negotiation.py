@@ -212,11 +212,11 @@ def standing_of(idea: Idea, others: int, *, is_last: bool) -> Standing:
     """Whether an idea is agreed on by those who did not propose it.
 
     Until the last vote, one objection keeps it open. Then most of them decide; a tie does not. An
-    idea that all panelists proposed is agreed.
+    idea that all panelists proposed is agreed, and none is rejected by fewer than proposed it.
     """
     adopt, reject = len(idea.cast("adopt")), len(idea.cast("reject"))
     if not others or (2 * adopt > others and (not reject or is_last)):
         return "agreed"
-    if 2 * reject > others and (not adopt or is_last):
+    if 2 * reject > others and reject >= len(idea.authors) and (not adopt or is_last):
         return "rejected"
     return "contested"
