@@ -158,9 +158,9 @@ def read_document(text: str, type_: type[Document], reason: str = "") -> Documen
 
 
 def _candidates(text: str) -> Iterator[str | bytes]:
-    """The document itself, or what stands in a fence, or begins with the first bracket."""
+    """The document itself, or what stands in the last fence, or begins with the first bracket."""
     text = THOUGHTS.sub("", text).strip()
-    yield from (text, *FENCE.findall(text))
+    yield from (text, *reversed(FENCE.findall(text)))
     for start in "{[":
         with suppress(ValueError, RecursionError):
             value, _ = json.JSONDecoder().raw_decode(text, text.index(start))
