@@ -9,7 +9,6 @@ import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import accumulate
 
@@ -171,8 +170,9 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
     yield from (f"hides code: {message}" for message in hiding)
     if "\n" in before and added(lambda text: set(re.findall(r"\r?\n", text))):
         yield "gets line ends that it did not have"
-    if _syntax_errors(path, after) > _syntax_errors(path, before):
-        yield "has more syntax errors than before"
+    wrong = _syntax_errors(path, after)
+    if len(wrong) > len(_syntax_errors(path, before)):
+        yield f"cannot be parsed: {_quote(wrong[0])}"
     if twins := _confusable_identifier(path, before, after):
         yield f"has a new identifier, {_quote(twins[0])}, that looks like {_quote(twins[1])}"
     if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
@@ -191,20 +191,26 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield f"changes its tests: {ONLY_ADD}, as new files"
 
 
-def parse(text: str | bytes) -> ast.Module | None:
-    """The syntax tree of Python code; None if it has none."""
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
-    return None
+def parse(text: str | bytes, problems: list[str] | None = None) -> ast.Module | None:
+    """The syntax tree of Python code; None, and why, if it has none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if problems is not None:
+            problems.append(str(error).replace("<unknown>, ", ""))
+        return None
 
 
-def _syntax_errors(path: str, text: str) -> int:
+def _syntax_errors(path: str, text: str) -> list[str]:
+    found: list[str] = []
     if language_of(path) == "python" and path.endswith((".py", ".pyi", ".pyw")):
-        return 0 if parse(text) else 1
-    if len(text) > MAX_PARSED or any(len(line) > MAX_LINE for line in text.split("\n")):
-        return 0
-    return sum(1 for _ in find_syntax_errors(path, text)) if grammar_of(path) else 0
+        parse(text, found)
+    elif len(text) <= MAX_PARSED and all(len(line) <= MAX_LINE for line in text.split("\n")):
+        errors = find_syntax_errors(path, text) if grammar_of(path) else ()
+        found += (f"{error.message} ({error.location})" for error in errors)
+    return found
 
 
 def _confusable_identifier(path: str, before: str, after: str) -> tuple[str, str] | None:
