@@ -286,6 +286,10 @@ def test_what_others_cite_against_it(
 
     _, (result,), scripted = fix_head(cart, answer, moderator=tuple(moderator.split()))
     assert result.outcome == outcome
+    unheard = [each.split()[0] for each in result.facts if each.endswith("no line of the edit")]
+    assert unheard == [
+        name for name, _ in sorted(cited.items()) if line == 99 or "99" in cited[name]
+    ]
     stands = f"reviewer (cart.py:{line}): Hides the cause." in result.dissent
     prompts = scripted.prompts
     again = [prompt for label, prompt in prompts if label.endswith("_2") and "/fix_" in label]

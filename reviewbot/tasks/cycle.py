@@ -153,6 +153,8 @@ async def _objections(
     answers = await trials.panel.ask_for(judges, phase, question, trials.brief, Objections)
     said = [(name, each) for name, answer in answers for each in answer.objections]
     found = [(name, each) for name, each in said if (each.path, each.line) in lines]
+    unheard = sorted({name for name, _ in said} - {name for name, _ in found})
+    trials.panel.absences += (Absence(n, phase, "it cites no line of the edit") for n in unheard)
     accepting = [name for name, answer in answers if not answer.objections]
     if found and accepting:
         question = prompts.render("judge_fix", **given, objections=[each for _, each in found])
