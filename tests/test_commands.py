@@ -297,9 +297,11 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
     files |= {"api/package.json": package % "node --test", "web/package.json": package % "jest"}
     files["c8/package.json"] = package % "A=1 c8 node --test"
+    files["ava/package.json"] = package % "ava"
     cart.commit("Packages", files)
     said = " ".join(run("doctor").stdout.split())
     assert "! not installed: npm-test c8, npm-test web; install Node.js" in said
+    assert "! npm-test ava does not run: no script runs Jest, Vitest, Mocha, node:test or" in said
     assert "✓ linters and tests that a change may run: npm-test api !" in said
     tools = "{name: a, run: [tidy-up]}, {name: b, run: [tidy-up]}, {name: shell, run: [sh]}"
     settings = {".reviewbot.yml": f"checks: [{tools}]\n", "mypy.ini": "[mypy]\n"}

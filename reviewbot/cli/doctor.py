@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check
 from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.checks.project import Project, load_project
+from reviewbot.checks.readers import reason_of
 from reviewbot.checks.run import applies, job_of
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, open_state, read_variables
@@ -28,6 +29,7 @@ from reviewbot.journal import Journal
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.executor import Executor, LocalExecutor, open_sandbox
+from reviewbot.sandbox.job import Completed
 from reviewbot.text.plain import plain
 from reviewbot.version import __version__
 
@@ -35,6 +37,7 @@ Mark = Literal["✓", "!", "✗"]
 COLORS: Mapping[Mark, str] = {"✗": "red", "!": "yellow", "✓": "green"}  # the worst first
 # Something that works, that could be better, or that is broken and needed; and the next step.
 Row = tuple[Mark, str, str]
+REASON = "Error: "  # before what a program of ours says
 KEY_HINT = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
 
 
@@ -86,10 +89,15 @@ async def command() -> int:
         else:
             machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
             with LocalExecutor(repository, sandbox, Journal()) as executor:
-                jobs = (_is_missing(c, head.head_tree, found, executor) for c in applying)
-                is_missing = await run_all(*jobs)
-            missing += (check for check, gone in zip(applying, is_missing, strict=True) if gone)
-            applying = [check for check in applying if check not in missing]
+                jobs = (_look_up(check, head.head_tree, found, executor) for check in applying)
+                looked = list(zip(applying, await run_all(*jobs), strict=True))
+            for check, said in looked:
+                if said.startswith(REASON):
+                    why = said.removeprefix(REASON)
+                    project.append(("!", f"{check.name} does not run: {why}", ""))
+                elif said:
+                    missing.append(check)
+            applying = [check for check, said in looked if not said]
             for hint in dict.fromkeys(check.install_hint for check in missing):
                 names = ", ".join(check.name for check in missing if check.install_hint == hint)
                 project.append(("!", f"not installed: {names}; {hint}", hint))
@@ -140,6 +148,8 @@ async def command() -> int:
     return ReviewbotError.exit_code if every[0][0] == "✗" else 0
 
 
-async def _is_missing(check: Check, tree: str, project: Project, executor: Executor) -> bool:
+async def _look_up(check: Check, tree: str, project: Project, executor: Executor) -> str:
+    """What is said where a tool is not found; empty if it is."""
     job = replace(job_of(check, tree, project), command=check.lookup, paths=tuple(project.configs))
-    return bool(check.lookup and (await executor.execute(job)).exit_code)
+    ended = await executor.execute(job) if check.lookup else Completed(outcome="ended")
+    return (reason_of(ended) or "not found") if ended.exit_code else ""

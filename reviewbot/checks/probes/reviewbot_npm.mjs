@@ -116,7 +116,7 @@ if (!known) {
   for (const name in scripts) scripts[name] = `${scripts[name]}`.replace(NODE_FILE, " --test");
 }
 const script = known ?? findScript();
-if (!file && !script) endWithoutRunner();
+if ((!file || file === "--lookup") && !script) endWithoutRunner();
 const steps = stepsOf(script);
 const command = steps.find(runnerOf) ?? "node --test";
 if (file === "--lookup") {
