@@ -69,6 +69,25 @@ def test_a_header_that_the_checkout_left_is_not_sent(
     assert git(tmp_path, "cat-file", "-t", pull.head_sha) == "commit"
 
 
+def test_a_repository_names_no_program_to_run(github: GitHub, pull: Pull, tmp_path: Path) -> None:
+    folder, other, program = tmp_path / "app", tmp_path / "other.git", tmp_path / "run"
+    git(tmp_path, "init", "--quiet", str(folder))
+    git(tmp_path, "clone", "--quiet", "--bare", str(pull.repository.path), str(other))
+    git(other, "update-ref", "-d", "refs/heads/main")
+    (folder / ".git/objects/info/alternates").write_text(f"{other}/objects\n")
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    git(folder, "config", "core.alternateRefsCommand", str(program))
+    git(folder, "config", "core.askPass", str(program))
+    head = pull.push({"c.py": "z = 1\n"})
+    fetch(github, folder, head)
+    assert not (tmp_path / "ran").exists()
+    pull.repository.private = True
+    with pytest.raises(GitError, match="could not read Username"):
+        fetch(github, folder, pull.push({"c.py": "z = 2\n"}), token="expired")
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_commit_of_old_times_is_fetched(github: GitHub, pull: Pull, tmp_path: Path) -> None:
     home, tree = pull.repository, f"{pull.head_sha}^{{tree}}"
     tree = git(home.path, "rev-parse", tree)

@@ -48,7 +48,7 @@ async def fetch_commits(
     wanted = "".join(f"{commit}^{{commit}}\n" for commit in commits).encode("ascii")
     if b"missing" not in await Git(folder)("cat-file", "--batch-check", stdin=wanted):
         return
-    environment = {**ENVIRONMENT, "GIT_NO_LAZY_FETCH": "0"}
+    environment = {**ENVIRONMENT, "GIT_NO_LAZY_FETCH": "0", "GIT_ASKPASS": ""}
     environment |= {name: variables[name] for name in OUTWARD if name in variables}
     if token:
         secret = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
@@ -62,7 +62,7 @@ async def fetch_commits(
     options = (
         *("-c", f"protocol.{parts.scheme}.allow=always"),
         *("-c", "http.followRedirects=false"),
-        *("-c", "credential.helper="),
+        *("-c", "credential.helper=", "-c", "core.alternateRefsCommand=true"),
         *("-c", "fetch.fsckObjects=true"),
         # Old commits of known projects have these, and GitHub serves them.
         *("-c", "fetch.fsck.badTimezone=ignore", "-c", "fetch.fsck.zeroPaddedFilemode=ignore"),
