@@ -165,6 +165,7 @@ def test_people_ask_and_dispute_what_was_not_executed(jobs: Jobs, app: Repositor
         pull.push({"README.md": "Hello.\n"})
         assert [*findings(jobs.push(pull))] == [proven]
 
+    assert "\n> Why is `x` 2 in a.lua? And not 3?\n\n**critic:** critic says" in answer
     assert "**critic:** critic says no. (`a.lua:1`)" in answer
     assert "**reviewer:** reviewer says no." in answer
     assert f"{claimed} is taken back." in disputed

@@ -28,7 +28,7 @@ from reviewbot.git.repository import Repository
 from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import LATER, CallError, Client, GitHubError
-from reviewbot.github.command import FORMS, Command, Misunderstood, parse
+from reviewbot.github.command import FORMS, MAX_TEXT, Command, Misunderstood, parse
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
@@ -38,6 +38,7 @@ from reviewbot.pipeline import consult, review
 from reviewbot.reports import markdown
 from reviewbot.reports.text import commit_message
 from reviewbot.text.markdown import code, inline
+from reviewbot.text.plain import shortened
 from reviewbot.verdict.document import Remembered
 
 
@@ -261,7 +262,8 @@ def ask(run: Run, change: Change, command: Command) -> Answer:
     known = [known for known in run.facts.state.memory.findings if known.id in named]
     said = _consult(run, change, partial(questions_about_change, command.text, _cases(run, known)))
     update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
-    return Answer(words=markdown.consultation(said), update=update)
+    question = inline(shortened(command.text, MAX_TEXT["reason"]))
+    return Answer(words=f"> {question}\n\n{markdown.consultation(said)}", update=update)
 
 
 def dispute(run: Run, change: Change, command: Command) -> Answer:
