@@ -8,5 +8,8 @@ reads() {
     shift
     $command "$@" 2>&1 | grep -qE "(Checked|on) $number files?[ .]"
 }
-reads $# "$@" || for file; do ! reads 0 "$file" || echo "::debug file=$file::left out"; done
+reads $# "$@" || for file; do
+    name=$(printf '%s' "$file" | sed 's/%/%25/g; s/,/%2C/g; s/:/%3A/g' | tr '\n' ' ')
+    ! reads 0 "$file" || echo "::debug file=$name::left out"
+done
 exec $command "$report" "$@"
