@@ -116,7 +116,7 @@ def comment(client: Client) -> Any:
 
 
 def resolve(client: Client) -> Any:
-    return client.mutate("resolveReviewThread", {"threadId": "T"}, "thread { id }", "do it")
+    return client.mutate("resolveReviewThread", {"threadId": "T"}, "do it")
 
 
 def compare(client: Client) -> Any:

@@ -204,10 +204,12 @@ class Client:
         answer = self._send("POST", "", doing, is_read=True, json=body)
         return answer.data, answer.faults
 
-    def mutate(self, name: str, input: Mapping[str, Any], selection: str, doing: str) -> Any:
-        """Do one thing by a mutation. Raises GitHubError."""
+    def mutate(
+        self, name: str, input: Mapping[str, Any], doing: str, fields: str = "__typename"
+    ) -> Any:
+        """Do one thing by a mutation. Returns fields of what it answers. Raises GitHubError."""
         kind = f"{name[0].upper()}{name[1:]}Input!"
-        text = f"mutation($input: {kind}) {{ {name}(input: $input) {{ {selection} }} }}"
+        text = f"mutation($input: {kind}) {{ {name}(input: $input) {{ {fields} }} }}"
         body = {"query": text, "variables": {"input": dict(input)}}
         answer = self._send("POST", "", doing, json=body)
         done = answer.data.get(name)

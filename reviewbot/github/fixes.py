@@ -274,7 +274,7 @@ def commit(client: Client, branch: str, files: Files, headline: str, body: str, 
         "expectedHeadOid": head,
     }
     try:
-        made = client.mutate("createCommitOnBranch", input, "commit { oid }", "commit a fix")
+        made = client.mutate("createCommitOnBranch", input, "commit a fix", "commit { oid }")
         return str(made["commit"]["oid"])
     except CallError as error:
         if error.kind == "unsure":  # the commit is there if the head is ours now

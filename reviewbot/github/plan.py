@@ -304,8 +304,7 @@ def perform(client: Client, number: int, action: Action) -> None:
         case ResolveThread():
             _resolve(client, pull, action)
         case ReopenThread(node_id):
-            selection, thread = "thread { isResolved }", {"threadId": node_id}
-            client.mutate("unresolveReviewThread", thread, selection, "reopen a thread")
+            client.mutate("unresolveReviewThread", {"threadId": node_id}, "reopen a thread")
         case PostCheckRun(id=id, head_sha=sha):
             output: dict[str, Any] = {"title": action.title, "summary": action.summary}
             check: dict[str, Any] = {"name": pulls.CHECK_NAME, "external_id": sha, "output": output}
@@ -343,8 +342,7 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
     try:
         if not client.may_resolve:
             raise CallError("not_permitted", "threads may not be resolved")
-        selection, thread = "thread { isResolved }", {"threadId": action.node_id}
-        client.mutate("resolveReviewThread", thread, selection, "resolve a thread")
+        client.mutate("resolveReviewThread", {"threadId": action.node_id}, "resolve a thread")
     except CallError as error:
         if error.kind != "not_permitted":
             raise
@@ -356,5 +354,4 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
 
 def _fold(client: Client, node_id: str, classifier: str) -> None:
     subject = {"subjectId": node_id, "classifier": classifier}
-    selection = "minimizedComment { isMinimized }"
-    client.mutate("minimizeComment", subject, selection, "fold a text away")
+    client.mutate("minimizeComment", subject, "fold a text away")
