@@ -283,9 +283,16 @@ def test_effort_decides_how_many_read_a_calm_change(server: VendorServer) -> Non
         assert len(server.received) - before == asked, effort
 
 
-def test_keys_in_a_file_git_ignores_count(cart: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_in_a_file_git_ignores_count(
+    cart: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (cart.folder / ".env").write_text("ANTHROPIC_API_KEY=k\nPATH=/nowhere\nnonsense\n")
     assert "only executed checks decide" in run("models").stdout
+    with monkeypatch.context() as user:
+        user.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+        (tmp_path / "home/git").mkdir(parents=True)
+        (tmp_path / "home/git/ignore").write_text(".env\n")
+        assert "critic     anthropic:claude-sonnet-5-5" in run("models").stdout
     cart.git("add", "--force", ".env")
     cart.commit("Ignore", {".gitignore": ".env\n"})
     assert "anthropic:claude-sonnet-5-5" not in run("models").stdout  # it is tracked
