@@ -350,6 +350,36 @@ ENDLESS = (
 )
 
 
+GO_TESTS = "".join(
+    f'{{"Action": "{action}", "Package": "m", "Test": "T{number}", "Output": "x"}}\n'
+    for number in range(4_000)
+    for action in ("output", "fail")
+)
+CARGO_TESTS = "x\nbuilt\n     Running a.rs (target/a-1)\n\nrunning 1 test\ntest {}b ... ok\nended\n"
+
+
+@each(
+    ("name", "text"),
+    [
+        ("go-test", f"module . m\n{GO_TESTS}ended\n"),
+        ("go-test", "module . m\nm/a.go:1.1,999999999999.1 1 1\nended\n"),
+        ("cargo-test", CARGO_TESTS.format("a::" * 800)),
+        ("github", f"::error {'a' * 1_900}::x\n" * 100),
+        ("github", "::error file=a.js,line=2,endLine=999999999999::x\n"),
+    ],
+)
+def test_what_names_much_takes_no_time_and_no_room(name: str, text: str) -> None:
+    checks = {check.name: check for language in LANGUAGES for check in language.checks}
+    custom = Check(name="github", kind="lint", read=READERS["github"][1], globs=(), command=())
+    started = time.process_time()
+    ended = Completed(outcome="ended", report=text.encode())
+    _, _, report = read(checks.get(name, custom), "head", ended)
+    assert time.process_time() - started < 1
+    assert len(report.executed.get("a.go", ())) in (0, 1_000_001)
+    places = [found.location for found in report.diagnostics if found.location]
+    assert all(place.end_line - place.line <= 10_000 for place in places)
+
+
 @each("text", ENDLESS)
 def test_what_a_change_prints_is_read_in_no_time(text: str) -> None:
     long = text * (15_000 // len(text))

@@ -201,7 +201,7 @@ def read_github(completed: Completed) -> Report:
     """
     found, unread = [], set()
     for level, properties, message in ANNOTATION.findall(text_of(completed)):
-        named = dict(re.findall(r"(\w+)=([^,]*)", properties))
+        named = dict(re.findall(r"\b(\w+)=([^,]*)", properties))
         named = {name: unquote(text) for name, text in named.items()}
         path, line = named.get("file", ""), named.get("line", "0")
         if level == "debug":

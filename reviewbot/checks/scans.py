@@ -243,8 +243,7 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
         readings.append(("javascript", "({}\n)".format))
     wrong = []
     for name, read in readings:
-        root = SgRoot(read(text), name).root()
-        nodes = root.find_all(any=[{"kind": "ERROR"}, {"regex": "^$"}])
+        nodes = SgRoot(read(text), name).root().find_all(any=[{"kind": "ERROR"}, {"regex": "^$"}])
         # Some named nodes have no text where nothing is missing, such as an empty here document.
         errors = [n for n in nodes if not n.is_named() or MISSING.fullmatch(n.kind())]
         if not errors or (language in SETTLED and TEMPLATE.search(text)):

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from posixpath import dirname, normpath
 
 import msgspec
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.evidence import FAILURES, Report, TestOutcome, TestResult
-from reviewbot.checks.readers import diagnostic
+from reviewbot.checks.readers import MAX_ID, MAX_OUTPUT, diagnostic
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
 
@@ -55,7 +55,7 @@ UNREADABLE = re.compile(r"(?m)^(?:go: (?!warning|downloading|finding)|pattern ).
 # A test of what only one side has does not compile on the other.
 MISSING_NAME = re.compile(r"undefined: | undefined \(|unknown field |is not in std")
 OUTCOMES: dict[str, TestResult] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
-MAX_LINES = 1_000  # of the last function of a file
+MAX_LINES, MAX_COVERED = 1_000, 1_000_000  # of the last function of a file; of all
 
 
 class Event(Struct, frozen=True, rename="pascal"):
@@ -108,10 +108,8 @@ def read_golangci(completed: Completed) -> Report:
         for path, line, message, rule in LINTED.findall(part):
             level = "error" if rule in DEFECTS or message.startswith("SA") else "warning"
             if rule not in ("govet", "typecheck"):
-                place = normpath(
-                    f"{folder}/{path}"
-                )  # or the path begins where the configuration is
-                place = place if place in files else path
+                place = normpath(f"{folder}/{path}")
+                place = place if place in files else path  # from where the configuration is
                 found.append(diagnostic(rule, message, level, place, int(line)))
     problem = next(filter(None, problems), "")
     return Report(diagnostics=tuple(found), read=files, problem=problem)
@@ -139,13 +137,15 @@ class Module:
     def __init__(self, folder: str, path: str, text: str) -> None:
         self._folder, self._path, self._text = folder, path, text
         self._functions: dict[tuple[str, str], Location] = {}
+        self._files: defaultdict[str, set[str]] = defaultdict(set)  # of tests, by their folders
         functions = FUNCTION.findall(text)
         for (file, line, name), after in zip_longest(functions, functions[1:]):
             end = int(after[1]) - 2 if after and after[0] == file else int(line) + MAX_LINES
             place = location(f"{folder}/{file}", line, end)
             self._functions[normpath(dirname(place.path)), name] = place
+            self._files[normpath(dirname(place.path))].add(place.path)
         self._events: dict[tuple[str, str], Event] = {}
-        self._output: defaultdict[tuple[str, str], str] = defaultdict(str)
+        output: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         package = ""
         for line in text.splitlines():
             try:
@@ -153,27 +153,39 @@ class Module:
             except msgspec.DecodeError:
                 # What compilers of Go before 1.24 say, below `# PACKAGE [TEST]`.
                 package = line.strip("# []").partition(" ")[0] if line[:2] == "# " else package
-                self._output[package, ""] += f"{line}\n"
+                output[package, ""].append(f"{line}\n")
                 continue
             package = ""
-            self._output[event.package or event.import_path, event.test] += event.output
+            at = event.package or event.import_path, event.test[:MAX_ID]
+            output[at].append(event.output)
             if event.action in OUTCOMES:
-                self._events[event.package, event.test] = event
+                self._events[at] = event
         self._passed = {at for at, event in self._events.items() if event.action != "fail"}
-        self._of_packages = "\n".join(said for at, said in self._output.items() if not at[1])
+        self._of_packages = "\n".join("".join(output[at]) for at in output if not at[1])
+        self._unfinished: defaultdict[str, list[str]] = defaultdict(list)
+        # What a package prints, or a test and its parts, but for parts that pass.
+        self._said: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for (package, test), said in output.items():
+            if test and (package, test) not in self._events:
+                self._unfinished[package].append(test)
+            parts = [test] if (package, test) in self._passed else test.split("/")
+            for name in accumulate(parts, "{}/{}".format):
+                self._said[package, name] += said
         self.problem = problem_of(self._of_packages, UNREADABLE, folder)
         self.tests = tuple(self._tests())
 
     def covered(self, least: int) -> dict[str, tuple[int, ...]]:
         """Lines of the blocks, and of the tests, that ran at least so often, by path."""
         found: defaultdict[str, set[int]] = defaultdict(set)
-        for test in self.tests:
-            if test.location and "::" in test.id and (test.outcome != "skipped") >= least:
-                place = test.location
-                found[place.path].update(range(place.line, place.end_line + 1))
-        for path, first, last, count in BLOCK.findall(self._text):
-            if int(count) >= least:
-                found[self._within(path)].update(range(int(first), int(last) + 1))
+        tests = (test for test in self.tests if (test.outcome != "skipped") >= least)
+        places = [test.location for test in tests if test.location and "::" in test.id]
+        blocks = (block for block in BLOCK.findall(self._text) if int(block[3]) >= least)
+        places += (location(self._within(path), first, int(end)) for path, first, end, _ in blocks)
+        left = MAX_COVERED
+        for place in places:
+            lines = range(place.line, min(place.end_line, place.line + left) + 1)
+            left -= len(lines)
+            found[place.path].update(lines)
         return {path: tuple(sorted(lines)) for path, lines in found.items()}
 
     def _tests(self) -> Iterator[TestOutcome]:
@@ -190,31 +202,18 @@ class Module:
             if test and (event.action != "fail" or (package, test) not in wholes):
                 yield self._test(package, test, OUTCOMES[event.action])
             elif not test and event.action == "fail" and package not in failed:
-                text = self._said(event.failed_build or package)
+                text = "".join(self._said[event.failed_build or package, ""])
                 if " failed]" in text and not COMPILER.search(text):  # before Go 1.24
-                    text = self._of_packages
-                started = [name for where, name in self._output if where == package and name]
-                unfinished = [name for name in started if (package, name) not in self._events]
-                for name in unfinished:
+                    text = self._of_packages[:MAX_OUTPUT]
+                for name in self._unfinished[package]:
                     yield self._test(package, name, "failed")
-                if unfinished or MISSING.search(text):
+                if self._unfinished[package] or MISSING.search(text):
                     continue
-                places = self._functions.items()
-                files = {place.path for (where, _), place in places if where == folder}
                 lines = {f"{self._folder}/{at[0]}": at[1] for at in COMPILER.findall(text)[::-1]}
-                for path, line in sorted((dict.fromkeys(files, "1") or lines).items()):
+                lines = dict.fromkeys(self._files[folder], "1") or lines
+                for path, line in sorted(lines.items()):
                     place = location(path, line)
                     yield self._failure(place.path, "error", place, folder, text)
-
-    def _said(self, package: str, test: str = "") -> str:
-        """What was printed by a package, or by a test and its parts, but for those that pass."""
-        return "".join(
-            output
-            for (where, name), output in self._output.items()
-            if where == package
-            if name == test
-            or (test and name.startswith(f"{test}/") and (where, name) not in self._passed)
-        )
 
     def _test(self, package: str, name: str, outcome: TestResult) -> TestOutcome:
         folder = self._within(package)
@@ -222,7 +221,7 @@ class Module:
         id = f"{place.path if place else folder}::{name}"
         if outcome not in FAILURES:
             return TestOutcome(id=id, outcome=outcome, location=place)
-        return self._failure(id, outcome, place, folder, self._said(package, name))
+        return self._failure(id, outcome, place, folder, "".join(self._said[package, name]))
 
     def _failure(
         self, id: str, outcome: TestResult, place: Location | None, folder: str, text: str
