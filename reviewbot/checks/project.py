@@ -17,9 +17,9 @@ from reviewbot.git.change import Change, ChangedFile, Side
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import classify
 
-# Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`. A
-# configuration of ruff may extend the last ones.
-CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini", "*ruff*.toml")
+# Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`, and
+# those that such a configuration mostly extends.
+CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini", "*ruff*.toml", "tsconfig*.json", ".eslintrc*")
 # Files that pin versions of linters.
 PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt")
 # Files that declare dependencies.
@@ -186,9 +186,13 @@ async def load_project(
         base_texts=base_texts,
         head_texts=head_texts,
     )
+    entries = {*await repository.list_entries(change.head_tree)}
+    entries -= {*await repository.list_entries(change.base_tree)}
+    brought = {e.path: head_texts.get(e.path, "") for e in entries if e.path not in base_files}
     uses = {kind: find_uses(folders[kind], project.manifests) for kind in PROJECTS}
     placed = chain.from_iterable(
-        _by_project(check, uses.get(check.by_project, {}), project) for check in checks
+        _by_project(replace(c, without=c.configs_in(brought)), uses.get(c.by_project, {}), project)
+        for c in checks
     )
     project = replace(project, checks=tuple(placed))
     if not any(check.kind == "scan" for check in checks):
@@ -261,7 +265,7 @@ def _by_project(check: Check, uses: Mapping[str, set[str]], project: Project) ->
         name = f"{check.name} {folder}".rstrip()
         below = frozenset(other for other in own - {folder} if is_below(other, folder))
         used = frozenset(uses.get(folder, ()))
-        yield replace(check, name=name, folder=folder, without=below, uses=used)
+        yield replace(check, name=name, folder=folder, without=below | check.without, uses=used)
 
 
 def _configured(check: Check, folder: str, project: Project) -> str:

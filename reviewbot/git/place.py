@@ -181,8 +181,7 @@ async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> Said:
     for name, value in zip(names, answer.split(b"\0")[2::3], strict=True):
         file = Path(place.root, os.fsdecode(name))
         may_run = value not in (b"unspecified", b"unset")
-        is_filtered = may_run and file.is_file() and not file.is_symlink()
-        (filtered if is_filtered else used).append(name)
+        (filtered if may_run and file.is_file() and not file.is_symlink() else used).append(name)
     if filtered:
         why = "if any, was left out: only a filter knows what git would commit"
         notes.insert(0, f"Uncommitted work in {_some(filtered)}, {why}.")

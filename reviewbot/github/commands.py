@@ -105,8 +105,7 @@ def fix_issue(job: Job, client: Client) -> int:
     if issue.get("locked") or "pull_request" in issue:
         raise NothingToDo("locked", "The conversation is locked, or it is a pull request.")
     _read_order(client, pulls.read_comments(client, number), id, "fix")
-    act = partial(_fix_issue, job, client, issue)
-    return _answer(client, job, Source(number, id), act)
+    return _answer(client, job, Source(number, id), partial(_fix_issue, job, client, issue))
 
 
 def _read_order(client: Client, comments: Sequence[Comment], id: int, *verbs: str) -> Command:

@@ -239,8 +239,7 @@ def undo(run: Run, change: Change, _: Command) -> Answer:
         files, touched = asyncio.run(_before(run, last.commit))
         if not files:
             raise UsageError(f"All files of {last.commit[:10]} were changed since: they are left.")
-        names = ", ".join(last.findings)
-        headline = f"Take back the fix of {names}"
+        headline = f"Take back the fix of {', '.join(last.findings)}"
         body = f"Reviewbot-Undo: {last.commit}{COMMAND}{run.job.event.asked_by}"
         head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
 

@@ -385,8 +385,7 @@ def decode_state(line: str) -> State | None:
     except (ValueError, zlib.error, RecursionError):
         return None
     ids = [*state.memory.numbers.values(), *(known.id for known in state.memory.findings)]
-    is_right = inflate.eof and state.version == 1 and all(map(ID.fullmatch, ids))
-    return state if is_right else None
+    return state if inflate.eof and state.version == 1 and all(map(ID.fullmatch, ids)) else None
 
 
 def summaries_of(snapshot: Snapshot) -> list[Comment]:
@@ -414,8 +413,7 @@ def with_state(body: str, state: State) -> str:
     words, line = body.partition("\n")[2], encode_state(state)
     if STATE.match(words):
         words = words.partition("\n")[2]
-    room = MAX_BODY - len(SUMMARY) - len(line) - 2
-    return f"{SUMMARY}\n{line}\n{shortened_bytes(words, room)}"
+    return f"{SUMMARY}\n{line}\n{shortened_bytes(words, MAX_BODY - len(SUMMARY) - len(line) - 2)}"
 
 
 def threads_of(snapshot: Snapshot) -> list[OwnThread]:

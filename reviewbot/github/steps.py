@@ -391,8 +391,7 @@ def _inline_comments(
             shown = [n for n in range(place.line, place.end_line + 1) if n in numbers]
             if place.line in shown:
                 marker = pulls.FINDING_MARKER.format(key=finding.key, id=finding.id, commit=commit)
-                is_whole = shown[-1] == place.end_line
-                suggestion = suggestions.get(finding.id) if is_whole else None
+                suggestion = suggestions.get(finding.id) if shown[-1] == place.end_line else None
                 yield plan.InlineComment(
                     key=finding.key,
                     path=file.path,

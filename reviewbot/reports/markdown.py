@@ -267,8 +267,7 @@ def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
     share = room // 10  # of a list, so that the lists leave room for findings
     tail = _joined(*_tail(review, page, share))
     left = room - _size(head) - _size(tail)
-    known = page.links if page else {}
-    links = {id: link for id, link in known.items() if URL.fullmatch(link)}
+    links = {id: link for id, link in (page.links if page else {}).items() if URL.fullmatch(link)}
     linked = [f"- {_line(f, links[f.id])}" for f in review.reported if f.id in links]
     listed = _listed(linked, left // 2)
     others = [finding for finding in review.reported if finding.id not in links]
@@ -336,8 +335,7 @@ def _story(finding: Finding) -> Iterator[str]:
         title = "The test that fails" if len(tests) == 1 else "The tests that fail"
         yield _folded(title if tests else "Output", failed, _output(output))
     if proof := finding.proof:
-        source = shortened(proof.reproduction.source, MAX_CODE)
-        test = block(source, proof.reproduction.language)
+        test = block(shortened(proof.reproduction.source, MAX_CODE), proof.reproduction.language)
         title = f"The {proof.reproduction.name} that was written for it"
         yield _folded(title, _prose(words.proof_line(proof)), test, _output(proof.output))
 

@@ -189,8 +189,7 @@ def why(finding: Finding) -> str:
     reason = finding.reason.strip().removesuffix(".")
     result = finding.result
     if result:
-        rule = f" {result.name}" if result.kind == "diagnostic" else ""
-        reason += f" ({result.check}{rule})"
+        reason += f" ({result.check}{f' {result.name}' if result.kind == 'diagnostic' else ''})"
         if count := result.passes_without:
             some = f"{count} of them {'passes' if count == 1 else 'pass'}"
             all_ = "They pass" if result.tests[1:] else "It passes"

@@ -105,7 +105,7 @@ def find_environment(
     mounts = [*(lend(python) or ()), *lender.of_tree(generated)]
     below = dict(lender.pythons_below())
     mounts += (mount for other in below.values() for mount in lend(other) or ())
-    path = [f"{lender.project}/node_modules/.bin"]
+    path: list[str] = []
     named = lender.add_toolchains(mounts, path)
     own_mounts = lend(own) or ()
     prefixes = {Path("/usr/local"), *(p.parent.parent for p in (own, python, *below.values()))}

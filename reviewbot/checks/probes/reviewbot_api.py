@@ -100,8 +100,7 @@ def compare(
     for breakage in griffe.find_breaking_changes(old, new):
         broken.setdefault(breakage.obj.path[len(module) + 1 :], []).append(breakage)
     for name, breakages in broken.items():
-        own = name.removesuffix(".__init__").rpartition(".")[2]
-        is_public = public is None or own in public
+        is_public = public is None or name.removesuffix(".__init__").rpartition(".")[2] in public
         # A variable is public only if the module says so. What an alias stands for is not known.
         changed = breakages[0].obj
         is_public &= changed.is_alias or not changed.is_attribute

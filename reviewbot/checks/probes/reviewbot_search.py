@@ -124,8 +124,7 @@ def prefer_limits(function: Callable[..., Any]) -> None:
                     numbers |= {node.value - 1, node.value, node.value + 1}
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                     texts |= {node.value}
-    likely = st.sampled_from(sorted(numbers, key=abs))
-    st.register_type_strategy(int, likely | st.integers())
+    st.register_type_strategy(int, st.sampled_from(sorted(numbers, key=abs)) | st.integers())
     known = st.sampled_from(sorted(texts)) if texts else any_text()
     st.register_type_strategy(str, known | any_text())
 
