@@ -356,6 +356,7 @@ GO_TESTS = "".join(
     for action in ("output", "fail")
 )
 CARGO_TESTS = "x\nbuilt\n     Running a.rs (target/a-1)\n\nrunning 1 test\ntest {}b ... ok\nended\n"
+DOC_TESTS = "".join(f"a.rs - f (line {number}) ... ok\ntest " for number in range(20_000))
 
 
 @each(
@@ -364,6 +365,7 @@ CARGO_TESTS = "x\nbuilt\n     Running a.rs (target/a-1)\n\nrunning 1 test\ntest 
         ("go-test", f"module . m\n{GO_TESTS}ended\n"),
         ("go-test", "module . m\nm/a.go:1.1,999999999999.1 1 1\nended\n"),
         ("cargo-test", CARGO_TESTS.format("a::" * 800)),
+        ("cargo-test", CARGO_TESTS.format(DOC_TESTS)),
         ("github", f"::error {'a' * 1_900}::x\n" * 100),
         ("github", "::error file=a.js,line=2,endLine=999999999999::x\n"),
     ],

@@ -111,8 +111,7 @@ def read_golangci(completed: Completed) -> Report:
                 place = normpath(f"{folder}/{path}")
                 place = place if place in files else path  # from where the configuration is
                 found.append(diagnostic(rule, message, level, place, int(line)))
-    problem = next(filter(None, problems), "")
-    return Report(diagnostics=tuple(found), read=files, problem=problem)
+    return Report(diagnostics=tuple(found), read=files, problem=next(filter(None, problems), ""))
 
 
 def problem_of(text: str, unreadable: re.Pattern[str], folder: str) -> str:

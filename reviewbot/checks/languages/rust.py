@@ -105,10 +105,11 @@ class Run:
         self._functions = {(path, name): int(line) for path, line, name in functions}
         sources = {name: path for path, name in BINARY.findall(building)}
         # Which of the tests of one item it is, by its line.
-        self._documented: dict[tuple[str, str], list[int]] = {}
+        self._documented: dict[tuple[str, str], dict[int, int]] = {}
         documented = re.findall(rf"(?m)^test {DOCUMENTED.pattern}", text)
         for path, item, line in sorted(set(documented), key=lambda at: int(at[2])):
-            self._documented.setdefault((path, item), []).append(int(line))
+            numbers = self._documented.setdefault((path, item), {})
+            numbers[int(line)] = len(numbers) + 1
         _, *parts = TARGET.split(text)
         for name, crate, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             target = str(sources.get(name or "", name or crate))
@@ -148,7 +149,7 @@ class Run:
         if match := DOCUMENTED.fullmatch(name):
             path, item, line = match[1], match[2], int(match[3])
             place: Location | None = Location(normpath(path), line, line)
-            number = self._documented[path, item].index(line) + 1
+            number = self._documented[path, item][line]
             name = f"{item} (doc-test{f' {number}' if number > 1 else ''})".removeprefix("  ")
             id = f"{normpath(path)}::{name}"
         else:
