@@ -392,6 +392,7 @@ def test_what_golangci_lint_says(
 
 
 GOLANGCI_LINT = """#!/bin/sh
+! grep -q Crash s.go || exit 3
 case "$*" in
 version) echo "golangci-lint has version {version} built with go1.26.8" ;;
 *{option}*--issues-exit-code=0*./...) ! grep -q Remove s.go ||
@@ -419,14 +420,15 @@ def test_golangci_lint_runs_in_each_module_that_changes(
     files |= {"sub/go.mod": "module example.org/sub\n", "sub/s.go": "package sub\n"}
     project.commit("Begin", files | {"go.mod": "module example.org/top\n", "s.go": "package top\n"})
     after = 'package sub\n\nimport "os"\n\nfunc F() {\n\tos.Remove("x")\n}\n'
-    project.commit("Change", {"sub/s.go": after})
+    project.commit("Change", {"sub/s.go": after, "s.go": "package top\n\n// Crash\n"})
     review = project.review()
     (finding,) = review.findings
     assert (finding.title, str(finding.location)) == (
         "Error return value is not checked",
         "sub/s.go:6",
     )
-    assert not [gap for gap in review.gaps if "golangci" in gap]
+    gaps = [gap for gap in review.gaps if "golangci" in gap]
+    assert gaps[-1] == "golangci-lint is incomplete: Error: it ended with exit code 3"
 
 
 def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:

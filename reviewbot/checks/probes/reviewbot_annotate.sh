@@ -6,10 +6,10 @@ shift 2
 reads() {
     number=$1
     shift
-    $command "$@" 2>&1 | grep -qE "(Checked|on) $number files?[ .]"
+    $command "$@" 2>&1 | grep -qE "^(Checked|Finished in .* on) $number files?[ .]"
 }
 reads $# "$@" || for file; do
     name=$(printf '%s' "$file" | sed 's/%/%25/g; s/,/%2C/g; s/:/%3A/g' | tr '\n' ' ')
-    ! reads 0 "$file" || echo "::debug file=$name::left out"
+    ! reads 0 "$file" || printf '::debug file=%s::left out\n' "$name"
 done
 exec $command "$report" "$@"

@@ -52,7 +52,8 @@ lint() {
         text="$text --new-from-merge-base=" ;;
     esac
     golangci-lint run $text --timeout=10m --issues-exit-code=0 --color=never --new=false \
-        --new-from-rev= --max-issues-per-linter=0 --max-same-issues=0 ./...
+        --new-from-rev= --max-issues-per-linter=0 --max-same-issues=0 ./... ||
+        echo "Error: it ended with exit code $?"
 }
 
 while read -r file; do
