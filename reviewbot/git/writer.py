@@ -351,8 +351,7 @@ class UserGit(Struct):
         return "0" * len(self.place.empty_tree)
 
     async def find_commit(self, ref: str) -> str:
-        commit = await self("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-        return commit.decode().strip()
+        return (await self("rev-parse", "--verify", "--quiet", ref + "^{commit}")).decode().strip()
 
     async def head(self) -> tuple[str, str]:
         """Its commit, and the ref of its branch, "" if it is detached."""
