@@ -113,10 +113,8 @@ async def find_place(directory: Path, private: Path, variables: Mapping[str, str
         raise GitError(message, hint="remove core.worktree from its configuration")
     for folder in ("refs", "info", "objects/info", "objects/pack"):
         (private / folder).mkdir(parents=True)
-    config = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n"
-    if object_format != "sha1":
-        config = config.replace("= 0", "= 1") + f"[extensions]\n\tobjectFormat = {object_format}\n"
-    (private / "config").write_text(config, encoding="ascii")
+    config = "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = "
+    (private / "config").write_text(f"{config}{object_format}\n", encoding="ascii")
     (private / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
     for name in ("shallow", "info/attributes", "info/exclude"):
         with suppress(FileNotFoundError):
