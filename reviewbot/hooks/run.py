@@ -108,10 +108,9 @@ async def find_ranges(
 ) -> AsyncIterator[tuple[str, str]]:
     """The name of each ref and what to review for it: A..B, or "" if it brings nothing new.
 
-    Raises GitError.
-
     A range begins at the best commit that the new one has in common with all that is known of the
     remote, and with refs before it. So neither a rebase nor a merge brings the work of others.
+    Raises GitError.
     """
     git = place.reviewed
     remotes = ("for-each-ref", "--format=%(objectname)")
