@@ -85,17 +85,10 @@ WORDS: tuple[tuple[str, FaultKind, str], ...] = (
 # What a status of REST means, or the type of an error in GraphQL.
 MEANINGS: Mapping[int | str, tuple[FaultKind, str]] = {
     401: ("not_authorized", "check the token, or the id and the key of the app"),
-    403: ("not_permitted", PERMIT),
-    404: ("gone", ""),
-    410: ("gone", ""),
-    413: ("invalid", ""),
-    422: ("invalid", ""),
-    451: ("gone", ""),
     "STALE_DATA": ("stale", NEWER),
-    "FORBIDDEN": ("not_permitted", PERMIT),
-    "INSUFFICIENT_SCOPES": ("not_permitted", PERMIT),
-    "NOT_FOUND": ("gone", ""),
-    "UNPROCESSABLE": ("invalid", ""),
+    **dict.fromkeys((403, "FORBIDDEN", "INSUFFICIENT_SCOPES"), ("not_permitted", PERMIT)),
+    **dict.fromkeys((404, 410, 451, "NOT_FOUND"), ("gone", "")),
+    **dict.fromkeys((413, 422, "UNPROCESSABLE"), ("invalid", "")),
 }
 
 
