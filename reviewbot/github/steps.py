@@ -206,6 +206,7 @@ def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
     return int(review.reaches(settings.review.fail_on))
 
 
+@cache
 def read_artifact(client: Client, run_id: int) -> Review | None:
     """The review of a run of the workflow; None if it cannot be had."""
     if not run_id:
@@ -226,12 +227,9 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
     return None
 
 
-_read_once = cache(read_artifact)
-
-
 def find_debated(client: Client, state: State, known: Remembered) -> Finding | None:
     """A finding as the review has it that debated it; None if that is gone."""
-    review = _read_once(client, state.runs.get(known.id, 0))
+    review = read_artifact(client, state.runs.get(known.id, 0))
     found = review.findings if review else ()
     return next((finding for finding in found if finding.key == known.key), None)
 
