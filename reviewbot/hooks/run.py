@@ -16,8 +16,7 @@ from reviewbot.config.settings import CheckSettings
 from reviewbot.errors import GitError, ReviewbotError, UsageError
 from reviewbot.git.fetch import COMMIT
 from reviewbot.git.place import Place
-from reviewbot.git.process import Git
-from reviewbot.git.repository import Repository
+from reviewbot.git.repository import Repository, find_commits
 from reviewbot.pipeline import review
 from reviewbot.reports import render
 from reviewbot.services import Host, read_base
@@ -118,10 +117,10 @@ async def find_ranges(
     known = tips.decode("ascii").split()
     for ref in refs:
         base, new = "", "" if ref.name.startswith(WITHOUT_CODE) else ref.new
-        if commit := await _commit(git, new):  # it may be a tag of something else
-            new = commit
-            if old := await _commit(git, ref.old):  # it may never have been fetched
-                known.append(old)
+        old, commit = await find_commits(place, ref.old, new)
+        if commit:  # it may be a tag of something else
+            new = commit.id
+            known += [old.id] if old else []  # it may never have been fetched
             base = await _merge_base(place, new, known)
             known.append(new)
         name = ref.name.removeprefix("refs/heads/").removeprefix("refs/")
@@ -163,12 +162,6 @@ def _report(result: Review, verb: str, threshold: Threshold, say: Say) -> int:
     else:
         say(f"reviewbot: nothing found; changed files: {len(result.coverage)}")
     return 0
-
-
-async def _commit(git: Git, revision: str) -> str:
-    """The id of the commit that a revision names; "" if it names none."""
-    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    return (await git(*words, exit_codes=(0, 1, 128))).decode("ascii").strip() if revision else ""
 
 
 async def _merge_base(place: Place, new: str, known: list[str]) -> str:
