@@ -102,12 +102,11 @@ def diagnostic(
 ) -> Diagnostic:
     """What a tool says of lines, or of no place without `path` or `line`; `level`: see LEVELS."""
     path = path_of(path)
-    place = Location(path, line, max(line, end_line)) if path and line else None
     return Diagnostic(
         rule=rule or "message",
         message=message.strip().partition("\n")[0],
         severity=LEVELS.get(level.lower(), "low"),
-        location=place,
+        location=Location(path, line, max(line, end_line)) if path and line else None,
     )
 
 

@@ -17,7 +17,7 @@ from reviewbot.git.change import Change
 from reviewbot.tasks import gate_tables as tables
 from reviewbot.text.files import TEST, TEST_CLASS, classify, language_of
 from reviewbot.text.hidden import find_hidden, find_line_ends
-from reviewbot.text.plain import SUBSTITUTE
+from reviewbot.text.plain import SUBSTITUTE, shortened
 from reviewbot.text.secrets import find_secrets, shown
 
 # Changed lines, and files.
@@ -242,8 +242,7 @@ def _names(path: str, text: str) -> list[str]:
 
 def _quote(text: str, limit: int = MAX_QUOTE) -> str:
     """A piece of a candidate as everybody may see it."""
-    line = " ".join(shown(text).split()).replace("`", "'")
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return shortened(" ".join(shown(text).split()).replace("`", "'"), limit)
 
 
 def _rust_tests(text: str) -> str:
