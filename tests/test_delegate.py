@@ -1,6 +1,7 @@
 """What models on the user's own hardware read, and how long they take."""
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -72,7 +73,9 @@ def test_a_slow_model_reads_what_a_strong_one_chose_and_what_fits_in_time(
     remote, own = servers
     report()  # its speed is not known yet
     assert all(name in prompt(own.received[0]) for name in NAMES)
-    project.commit("Third", {name: f"VALUE = {name!r}\n" * 45 for name in NAMES})
+    project.commit(
+        "Third", {name: f"unknown_{name[5]}()\n" + f"VALUE = {name!r}\n" * 45 for name in NAMES}
+    )
     shown = report()
     choice = next(prompt(r) for r in remote.received if "slower model" in prompt(r))
     assert "It reads 100 tokens and writes 200 tokens a second" in choice
@@ -80,6 +83,8 @@ def test_a_slow_model_reads_what_a_strong_one_chose_and_what_fits_in_time(
     read = [name for name in NAMES if f'"{name}"' in prompt(own.received[1])]
     assert "part_d.py" in read
     assert 1 <= len(read) < 6
+    results = re.findall("Undefined name .unknown_(.)", prompt(own.received[1]))
+    assert [f"part_{letter}.py" for letter in results] == read
     assert (
         f"optimizer (ollama:small) reads 100 tokens a second, so it was given {len(read)}" in shown
     )

@@ -172,14 +172,9 @@ async def delegate(
             owns[name] = None
             if chosen:
                 readers[name] = (name,)
-                owns[name] = replace(
-                    mine[0],
-                    name=name,
-                    passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
-                    background=tuple(p for b in mine for p in b.background if p.path in chosen),
-                    callers=(),
-                    omissions={},
-                )
+                fields = ("passages", "background", "results")
+                of_all = {n: tuple(x for brief in mine for x in getattr(brief, n)) for n in fields}
+                owns[name] = replace(mine[0], name=name, callers=(), **of_all).narrowed(chosen)
         forecasts[name] = (
             f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second,"
             f" so it was given {len(chosen)} of {len(sizes)} files ({tokens} tokens): "
