@@ -80,6 +80,11 @@ async def write_briefs(
             for e in excerpts
         ]
         portions = list(_share_out(excerpts, room))
+    calls: Mapping[Key, Sequence[Call]] = {}
+    if repository and change.head_tree:
+        pieces = chain.from_iterable(portions)
+        functions = ((piece.file.path, name) for piece in pieces for name, _ in piece.functions)
+        calls = await find_calls(repository, change.head_tree, functions)
     briefs: list[Brief] = []
     for portion in portions:
         path = portion[0].file.path if len(portions) > 1 else ""
@@ -91,7 +96,11 @@ async def write_briefs(
             paths = {path for part in portion for path in (part.file.path, part.file.old_path)}
             said = describe([message.text for message in change.messages if message.paths & paths])
         title, description = clipped(shown(said[0])), clipped(shown(said[1]), MAX_DESCRIPTION)
-        passages = [make_passage(part, run) for part in portion for run in part.runs]
+        passages = tuple(make_passage(part, run) for part in portion for run in part.runs)
+        background = tuple(make_passage(part, run) for part in portion for run in part.background)
+        own = [(part.file.path, name) for part in portion for name, _ in part.functions]
+        shown_lines = {(p.path, line) for p in (*passages, *background) for line in p.head}
+        elsewhere = {file.path for file in in_order} - {part.file.path for part in portion}
         texts_shown = (title, description, *(row for passage in passages for row in passage.rows))
         brief = Brief(
             name=next(name for name in names if name not in taken),
@@ -99,24 +108,13 @@ async def write_briefs(
             description=description,
             instructions=asked,
             versions=versions,
-            passages=tuple(passages),
-            background=tuple(make_passage(p, run) for p in portion for run in p.background),
+            passages=passages,
+            background=background,
+            callers=callers_of(own, calls, shown_lines, elsewhere),
             omissions={part.file.path: part.omission for part in portion if part.omission},
             secrets=sum(text.count("«secret:") for text in texts_shown),
         )
         briefs.append(brief)
-    if repository and change.head_tree:
-        own = [[(p.file.path, name) for p in part for name, _ in p.functions] for part in portions]
-        calls = await find_calls(repository, change.head_tree, chain.from_iterable(own))
-        for number, (brief, portion) in enumerate(zip(briefs, portions, strict=True)):
-            shown_lines = {
-                (passage.path, line)
-                for passage in (*brief.passages, *brief.background)
-                for line in passage.head
-            }
-            elsewhere = {file.path for file in in_order} - {part.file.path for part in portion}
-            callers = callers_of(own[number], calls, shown_lines, elsewhere)
-            briefs[number] = replace(brief, callers=callers)
     return tuple(briefs)
 
 
@@ -182,7 +180,7 @@ def callers_of(
     callers: list[Callers] = []
     room = MAX_ALL
     for key, own in _files_of(functions).items():
-        others = [call for call in calls[key] if (call.path, call.line) not in shown_lines]
+        others = [call for call in calls.get(key, ()) if (call.path, call.line) not in shown_lines]
         if not room or not others:
             continue
         meant = [c for c in others if c.path in own or len(calls[key]) <= MAX_CALLS]

@@ -123,14 +123,13 @@ def recall(
             cache.pop(part.mark, None)  # what is at head now stands last
             cache[part.mark] = tuple(raised[part.mark])
     kept = {id for ids in cache.values() for id in ids} | {f.id for f in review.reported}
-    numbers = dict(memory.numbers) | {f.key: f.id for f in review.reported}
     return replace(
         review,
         memory=Memory(
             course=course if read_now else memory.course,
             parts=cache,
             findings=tuple(r for r in remembered if r.id in kept or r.dismissed),
-            numbers=numbers,
+            numbers=dict(memory.numbers) | {f.key: f.id for f in review.reported},
         ),
     )
 
