@@ -286,13 +286,12 @@ def _result(
     verb = "cannot be loaded" if at_import else "fail" if more else "fails"
     if name == CONFTEST and name not in project.head_files:  # a plug-in fails like one
         name, verb = "no test", "can be loaded"
-    message = ESCAPES.sub("…", first.message)
     return CheckResult(
         check=run.check,
         kind=kind,
         state=state,
         name=first.id,
-        message=f"{name} {verb}: {message}".removesuffix(": "),
+        message=f"{name} {verb}: {ESCAPES.sub('…', first.message)}".removesuffix(": "),
         severity="high" if kind == "broken_test" else "medium",
         location=place,
         category="correctness" if kind == "broken_test" else "tests",
