@@ -2,31 +2,26 @@
 #   filter.sh FILE PROGRAM OPTION...
 # Namespaces of the network hold no sockets of AF_VSOCK, which lead from a virtual machine to its
 # host, so none can be made; docker's filter says the same. io_uring would make them past a filter.
-# See seccomp(2), and linux/filter.h for codes: an instruction has a code, how many are skipped if
-# it holds and if not, and a number. Addresses are those of struct seccomp_data.
-load=32 equal=21 end=6
-allow=$((0x7fff0000)) no_family=$((0x50000 + 97)) no_call=$((0x50000 + 38))
+# See seccomp(2), and linux/filter.h: an instruction is a code (040 loads a number of struct
+# seccomp_data, 025 compares it, 006 ends) in two bytes, how many are skipped if it is equal and if
+# not, and a number in four, the lowest first.
 file=$1
 shift
-instruction() {
-    printf "$(printf '\\%03o' "$1" 0 "$2" "$3" \
-        $(($4 & 255)) $(($4 >> 8 & 255)) $(($4 >> 16 & 255)) $(($4 >> 24 & 255)))"
-}
 {
-    instruction $load 0 0 0 # the number of the call
-    instruction $equal 10 0 425 # io_uring_setup
-    instruction $equal 5 0 41 # socket of x86_64
-    instruction $equal 4 0 $((0x40000029)) # its x32
-    instruction $equal 3 0 198 # of arm64
-    instruction $equal 2 0 359 # of i386
-    instruction $equal 3 0 102 # socketcall of i386, whose arguments a filter cannot read
-    instruction $end 0 0 $allow
-    instruction $load 0 0 16 # the first argument
-    instruction $equal 3 4 40 # AF_VSOCK
-    instruction $load 0 0 4 # the architecture, where 102 is another call
-    instruction $equal 1 2 $((0x40000003)) # i386
-    instruction $end 0 0 $no_call
-    instruction $end 0 0 $no_family
-    instruction $end 0 0 $allow
+    printf '\040\000\000\000\000\000\000\000' # load the number of the call
+    printf '\025\000\012\000\251\001\000\000' # io_uring_setup: no such call
+    printf '\025\000\005\000\051\000\000\000' # socket of x86_64: load its argument
+    printf '\025\000\004\000\051\000\000\100' # of x32
+    printf '\025\000\003\000\306\000\000\000' # of arm64
+    printf '\025\000\002\000\147\001\000\000' # of i386
+    printf '\025\000\003\000\146\000\000\000' # socketcall of i386, of which none can be read
+    printf '\006\000\000\000\000\000\377\177' # allow
+    printf '\040\000\000\000\020\000\000\000' # load the first argument
+    printf '\025\000\003\004\050\000\000\000' # AF_VSOCK: no such family, or else allow
+    printf '\040\000\000\000\004\000\000\000' # load the architecture, where 102 is another call
+    printf '\025\000\001\002\003\000\000\100' # i386: no such family, or else allow
+    printf '\006\000\000\000\046\000\005\000' # no such call
+    printf '\006\000\000\000\141\000\005\000' # no such family
+    printf '\006\000\000\000\000\000\377\177' # allow
 } >"$file"
 exec /usr/bin/env -i "$@" 9<"$file"
