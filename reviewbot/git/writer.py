@@ -53,9 +53,8 @@ SETTINGS = (
 # Name, old and new value of a ref; "" stands for none.
 RefChange = tuple[str, str, str]
 AUTHOR = {
-    f"GIT_{role}_{field}": value
-    for role in ("AUTHOR", "COMMITTER")
-    for field, value in (("NAME", "reviewbot"), ("EMAIL", "reviewbot@localhost"))
+    **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "reviewbot"),
+    **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "reviewbot@localhost"),
 }
 # Files and folders of the git folder that are there while git does something.
 IN_PROGRESS = (
