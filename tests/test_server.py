@@ -142,7 +142,7 @@ def test_a_negotiation_and_its_turns() -> None:
         configure(configuration(server.url))
         with serving() as client:
             job = client.finish({"kind": "negotiate", "question": "How? ghp_" + "a1B2" * 9})
-            assert [idea["standing"] for idea in job["result"]["ideas"]] == ["rejected", "agreed"]
+            assert [idea["standing"] for idea in job["result"]["ideas"]] == ["contested", "agreed"]
             (session,) = client.ask("GET", "/v1/sessions")[1]
             assert session["subject"]["kind"] == "negotiation"
             _, whole = client.ask("GET", f"/v1/sessions/{session['id']}")

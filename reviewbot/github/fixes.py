@@ -228,8 +228,8 @@ def undo(run: Run, change: Change, _: Command) -> Answer:
     pull, fixes, touched = run.snapshot.pull, run.facts.state.fixes, list[str]()
     before = _made_before(run, change)
     if before and (undone := UNDONE.match(before[-1].text)):
-        names, head = undone[1], before[-1].commit
-        last = Fix(commit=undone[2], findings=tuple(names.split(", ")))
+        head = before[-1].commit
+        last = Fix(commit=undone[2], findings=tuple(undone[1].split(", ")))
     elif not fixes:
         raise UsageError("There is no fix here to take back.")
     else:
@@ -249,7 +249,7 @@ def undo(run: Run, change: Change, _: Command) -> Answer:
         return replace(state, fixes=kept, taken_back=tuple(dict.fromkeys(gone)))
 
     left = f" Changed since, and left: {', '.join(map(code, touched))}." if touched else ""
-    words = f"The fix of {names} is taken back by {code(head[:10])}.{left}"
+    words = f"The fix of {', '.join(last.findings)} is taken back by {code(head[:10])}.{left}"
     return Answer(words=words, update=update, reviews_again=True)
 
 

@@ -1,6 +1,7 @@
 """What the gate compares files with: names, marks and words, to be read and argued with."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from reviewbot.checks.languages import LANGUAGES
@@ -28,7 +29,7 @@ PROTECTED_PATHS = _words(
 )
 # A module of these names in the tree could speak for what runs or supports the tests.
 RUNNERS = _words("pytest _pytest pluggy iniconfig coverage hypothesis ruff packaging") | {
-    check.command[2] for check in _CHECKS if check.command[1:2] == ("-m",)
+    name for check in _CHECKS for option, name in pairwise(check.command) if option == "-m"
 }
 
 # The letter that is meant, and those of other scripts that look like it (Unicode TR 39).
