@@ -368,6 +368,7 @@ DOC_TESTS = "".join(f"a.rs - f (line {number}) ... ok\ntest " for number in rang
         ("cargo-test", CARGO_TESTS.format(DOC_TESTS)),
         ("github", f"::error {'a' * 1_900}::x\n" * 100),
         ("github", "::error file=a.js,line=2,endLine=999999999999::x\n"),
+        ("github", "::error file=a.js,line=999999999999::x\n"),
     ],
 )
 def test_what_names_much_takes_no_time_and_no_room(name: str, text: str) -> None:
@@ -380,6 +381,7 @@ def test_what_names_much_takes_no_time_and_no_room(name: str, text: str) -> None
     assert len(report.executed.get("a.go", ())) in (0, 1_000_001)
     places = [found.location for found in report.diagnostics if found.location]
     assert all(place.end_line - place.line <= 10_000 for place in places)
+    assert all(place.line <= 10_000_000 for place in places)
 
 
 @each("text", ENDLESS)
