@@ -25,6 +25,7 @@ LEVELS: dict[Severity, str] = {
 }
 # The middle of the CVSS band of the same name, by which GitHub sorts security alerts.
 SECURITY: dict[Severity, str] = {"critical": "9.5", "high": "8.0", "medium": "5.5", "low": "2.0"}
+PROPERTIES = ("id", "severity", "category", "status", "support")
 MAX_ID, MAX_TEXT = 255, 1_000  # of GitHub: 255 characters of a rule's id, 1,024 of its text
 
 
@@ -100,13 +101,7 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
         "message": message,
         "locations": [_location(finding.location, default, finding.excerpt)],
         "partialFingerprints": {"reviewbot/v1": plain(finding.key)},
-        "properties": {
-            "id": plain(finding.id),
-            "severity": finding.severity,
-            "category": finding.category,
-            "status": finding.status,
-            "support": plain(finding.support),
-        },
+        "properties": {name: plain(getattr(finding, name)) for name in PROPERTIES},
     }
 
 
