@@ -98,8 +98,7 @@ async def performance(paths: Sequence[str], trials: Trials) -> Task:
             return replace(judgement, unmet=(f"It is not {doubt}faster: {ratio.words}.",))
         return replace(judgement, facts=(f"It is {ratio.words}.", *judgement.facts))
 
-    given = {"benchmark": source, "timing": timing}
-    return _task("performance", "Speed up", paths, judge, **given)
+    return _task("performance", "Speed up", paths, judge, benchmark=source, timing=timing)
 
 
 async def tests(paths: Sequence[str], trials: Trials) -> Task:
@@ -163,10 +162,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
 
     code = {path: shown(content).split("\n") for path, content in contents.items()}
     rows = [f"{path}:{n} {code[path][n - 1]}" for path in missing for n in sorted(missing[path])]
-    given = {
-        "rows": rows[:MAX_ROWS],
-        "survivors": [f"{path}:{mutant.line}: {mutant.words}" for path, mutant in survivors],
-    }
+    said = [f"{path}:{mutant.line}: {mutant.words}" for path, mutant in survivors]
     existing = sorted(await trials.repository.list_files(tree))
     beside = [path for path in existing if classify(path) == "test" and path[-3:] == ".py"]
     texts = await trials.repository.read_files(tree, beside)
@@ -174,7 +170,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     score = {at: sum(name in at.encode() + text for name in names) for at, text in texts.items()}
     # Tests that name a module show best how it is tested.
     beside = [*filter(score.get, sorted(score, key=score.__getitem__, reverse=True))] or beside
-    task = _task("tests", "Test", sources, judge, **given)
+    task = _task("tests", "Test", sources, judge, rows=rows[:MAX_ROWS], survivors=said)
     return replace(task, paths=(*sources, *beside[:MAX_TEST_FILES]))
 
 

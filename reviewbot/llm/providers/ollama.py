@@ -80,7 +80,7 @@ class Ollama(HttpProvider):
                 {"role": "tool", "tool_name": call.name, "tool_call_id": call.id, "content": result}
                 for call, result in turn.pairs
             ]
-        tools = [provider.function_of(tool) for tool in request.tools]
+        tools = [{"type": "function", "function": tool} for tool in request.tools]
         needed = len(msgspec.json.encode((messages, tools))) // 3 + request.max_output_tokens
         context = self._contexts.get(request.model, 0)
         if needed > context:  # another value than before makes the server load the model again

@@ -198,7 +198,7 @@ def options_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
     elif "json_object" not in without:  # llama.cpp reads the schema here, others pass over it
         options["response_format"] = {"type": "json_object", "schema": schema}
     if request.tools:
-        options["tools"] = [provider.function_of(tool) for tool in request.tools]
+        options["tools"] = [{"type": "function", "function": tool} for tool in request.tools]
         if not request.may_call_tools:
             options["tool_choice"] = "none"
     return {option: value for option, value in options.items() if option not in without}
