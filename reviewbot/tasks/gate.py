@@ -137,14 +137,13 @@ def _prefixes(path: str) -> Iterator[str]:
 
 def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterator[str]:
     try:
-        texts = (old or b"").decode("utf-8"), new.decode("utf-8")
+        before, after = (old or b"").decode("utf-8"), new.decode("utf-8")
     except UnicodeDecodeError:
         yield "is not UTF-8"
         return
     if b"\0" in new:
         yield "contains a NUL character"
         return
-    before, after = texts
 
     def added(find: Callable[[str], Iterable[str]]) -> list[str]:
         """What is there more often than before: what moves is not new."""
@@ -178,7 +177,7 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
     if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
         yield f"is a test: {ONLY_ADD}, as new files"
     elif is_test(path) and language_of(path) == "python":
-        old_tree, new_tree = map(parse, texts)
+        old_tree, new_tree = parse(before), parse(after)
         if not old_tree or not new_tree:
             yield f"is a test that cannot be read: {ONLY_ADD}"
             return
