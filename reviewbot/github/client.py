@@ -168,6 +168,7 @@ class Client:
         self._session = requests.Session()
         self._session.auth = lambda request: request  # else a .netrc of the user counts more
         self.repository = repository
+        self.may_resolve = True  # threads, until GitHub says otherwise
         self._patience = patience
         self._sleep = sleep
 

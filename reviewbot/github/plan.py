@@ -340,10 +340,13 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
     The answer comes last: the next run knows by it that nothing is left to do.
     """
     try:
+        if not client.may_resolve:
+            raise CallError("not_permitted", "threads may not be resolved")
         client.mutate("resolveReviewThread", {"threadId": action.node_id}, "resolve a thread")
     except CallError as error:
         if error.kind != "not_permitted":
             raise
+        client.may_resolve = False  # the others need not be tried
         _fold(client, action.comment_node, "RESOLVED")
         path = f"{pull}/comments/{action.comment_id}/replies"
         client.write("POST", path, "answer in a thread", {"body": action.reply})
