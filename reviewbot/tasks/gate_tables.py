@@ -62,6 +62,7 @@ _MARKS = (
     r"\$Flow(?:Ignore|FixMe|ExpectedError)|(?:biome|prettier|rome|webhint|svelte|vue)-ignore",
     r"(?:istanbul|c8|v8|node:coverage)\s+(?:ignore|disable)",
     # Go, Rust, C
+    r"//\s*Code generated\b.*\bDO NOT EDIT\b",
     r"//\s*nolint\b|//\s*lint:(?:ignore|file-ignore)|//\s*exhaustive:ignore",
     r"\bNOLINT(?:NEXTLINE|BEGIN)?\b|#!?\s*\[\s*(?:allow|expect|rustfmt\s*::\s*skip|coverage)\b",
     r"#!?\s*\[\s*cfg_attr\s*\([^\]\n]{0,200}\b(?:allow|expect|ignore)\b",
