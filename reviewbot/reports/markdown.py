@@ -130,11 +130,8 @@ def annotations(review: Review) -> tuple[Annotation, ...]:
 def annotation(finding: Finding) -> Annotation:
     """Of a finding without secrets."""
     place = finding.location
-    level: Level = "warning"
-    if finding.blocks:
-        level = "failure"
-    elif finding.status == "question" or RANK[finding.severity] < RANK["medium"]:
-        level = "notice"
+    is_minor = finding.status == "question" or RANK[finding.severity] < RANK["medium"]
+    level: Level = "failure" if finding.blocks else "notice" if is_minor else "warning"
     is_at_line = place is not None and place.side == "head" and place.line > 0
     where = "" if is_at_line else words.place(place)
     lines = (where, words.sentence(finding.consequence, finding.excerpt), *words.decision(finding))

@@ -191,12 +191,9 @@ def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:
         if more:
             said = f"{result.check} reports {result.message} ({result.location or result.name})."
             yield f"{said}\n{shown(result.output)}".rstrip()
-    for check in sorted(_ended(before) - _ended(after)):
+    ended, ended_now = ({run.check for run, _ in each.ended} for each in (before, after))
+    for check in sorted(ended - ended_now):
         yield f"{check} does not come to its end any more."
-
-
-def _ended(evidence: Evidence) -> set[str]:
-    return {run.check for run in evidence.runs if run.side == "head" and run.outcome == "ended"}
 
 
 def identities(results: Iterable[CheckResult]) -> Iterator[tuple[str, ...]]:

@@ -181,8 +181,7 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
             function = {"name": call.name, "arguments": arguments}
             calls.append({"id": call.id, "type": "function", "function": function})
         messages.append({"role": "assistant", "content": None, **turn.native, "tool_calls": calls})
-        for call, result in turn.pairs:
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        messages += ({"role": "tool", "tool_call_id": c.id, "content": r} for c, r in turn.pairs)
     return messages
 
 
