@@ -200,8 +200,7 @@ def read_github(completed: Completed) -> Report:
     """
     found, unread = [], set()
     for level, properties, message in ANNOTATION.findall(text_of(completed)):
-        named = dict(re.findall(r"\b(\w+)=([^,]*)", properties))
-        named = {name: unquote(text) for name, text in named.items()}
+        named = {n: unquote(text) for n, text in re.findall(r"\b(\w+)=([^,]*)", properties)}
         path, line = named.get("file", ""), named.get("line", "0")
         if level == "debug":
             unread.add(path_of(path))

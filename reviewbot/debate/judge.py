@@ -191,10 +191,7 @@ def join_same(
 
 
 async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
-    """Ask with cases and arguments in both orders. Only a ruling that is the same twice counts.
-
-    Where there is one order, it is asked once.
-    """
+    """Ask with cases and arguments in both orders, if there are two. All rulings have to agree."""
     needed = len(panel.names) if panel.has_one_model else 2
     contested = [case for case in cases if is_contested(case, needed, panel.uncounted)]
     if not contested or not panel.panelists or not plan.rounds:
