@@ -249,10 +249,8 @@ def questions_about_claim(case: Case, words: str, briefs: Briefs, panel: Panel) 
 
 
 async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultation:
-    read_list = reader_of("judgements", Judgement)
-
     def read(text: str) -> Judgement:
-        if judgements := read_list(text):
+        if judgements := reader_of("judgements", Judgement)(text):
             return judgements[0]
         raise ValueError("it judges nothing")
 
