@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
 from reviewbot.checks.compare_tests import Causes, outcome_before
-from reviewbot.checks.evidence import CheckResult, Evidence, TestOutcome
+from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.checks.project import Project
 from reviewbot.checks.run import IDS, job_of_tests, read
 from reviewbot.concurrency import run_all
@@ -55,9 +55,10 @@ async def find_causes(
     causes: dict[tuple[str, str], tuple[Location, bool]] = {}
 
     async def find_in(check: Check, broken: list[CheckResult]) -> None:
-        tests = suites[check.name].report.tests
-        ran = {test.id: {*_ran(test)} for test in tests if test.outcome != "passed"}
-        passed = Counter(chain(*(map(_ran, (test for test in tests if test.id not in ran)))))
+        report = suites[check.name].report
+        outcomes = report.outcomes
+        ran = {t.id: {(path, n) for path in t.lines for n in t.lines[path]} for t in report.tests}
+        passed = Counter(chain(*(ran[id] for id in outcomes if outcomes[id] == "passed")))
         some = {result.id: result.tests[:MAX_TESTS] for result in broken}
         seconds = float(MAX_SECONDS)
 
@@ -130,10 +131,6 @@ def undo(edits: Iterable[Edit], texts: Mapping[str, str]) -> dict[str, str]:
         lines[edit.place.line - 1 : edit.place.line - 1 + edit.count] = edit.removed
         undone[edit.place.path] = "\n".join(lines)
     return undone
-
-
-def _ran(test: TestOutcome) -> Iterator[Place]:
-    return ((path, line) for path, lines in test.lines.items() for line in lines)
 
 
 def edits_of(file: ChangedFile) -> Iterator[Edit]:
