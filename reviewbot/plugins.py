@@ -1,7 +1,5 @@
 """What other packages add: entry points of the groups `reviewbot.languages` and so on."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from functools import cache
@@ -12,7 +10,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-def plugins(group: str) -> dict[str, EntryPoint]:
+def plugins(group: str) -> dict[str, "EntryPoint"]:
     """The entry points of a group, by name."""
     if f"[{group}]".encode() not in _declarations(*sys.path):
         return {}

@@ -93,8 +93,7 @@ async def command() -> int:
                 looked = list(zip(applying, await run_all(*jobs), strict=True))
             for check, said in looked:
                 if said.startswith(REASON):
-                    why = said.removeprefix(REASON)
-                    project.append(("!", f"{check.name} does not run: {why}", ""))
+                    project.append(("!", f"{check.name} does not run: {said[len(REASON) :]}", ""))
                 elif said:
                     missing.append(check)
             applying = [check for check, said in looked if not said]

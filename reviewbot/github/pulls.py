@@ -5,15 +5,13 @@ A marker counts where it opens a comment that this account wrote: anybody can wr
 The state holds what people decided, numbers, and what panelists read; never what is open or fixed.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from urllib.parse import quote
 
 import msgspec
@@ -303,7 +301,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fixes: tuple[Fix, ...] = ()
     taken_back: tuple[str, ...] = ()
 
-    def with_cost(self, cost_usd: float, reviews: int = 0) -> State:
+    def with_cost(self, cost_usd: float, reviews: int = 0) -> Self:
         """The state after something was paid for: so many reviews, or questions of people."""
         total = round(self.cost_usd + cost_usd, 6)
         return replace(self, cost_usd=total, reviews=self.reviews + reviews)

@@ -4,8 +4,6 @@ A call is claimed before it is made, and settled before its reply is used. In th
 step is one transaction, and nobody waits within one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json
@@ -87,7 +85,7 @@ class Ledger:
 @asynccontextmanager
 async def record_session(
     url: str, folder: Path, subject: Subject, agents: Sequence[Agent], *, fresh: bool
-) -> AsyncIterator[SqlLedger]:
+) -> AsyncIterator["SqlLedger"]:
     """Start or resume the session of a subject. Raises ReviewbotError."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     with closing(await asyncio.to_thread(open_store, url, folder)) as store:
