@@ -121,7 +121,7 @@ EOF
 esac
 """
 
-# It is told to leave out what follows, by an option or by a configuration that the change brings.
+# An option, or a configuration that the change adds, makes it leave out the files that follow.
 BIOME = """#!/bin/sh
 [ ! -e src/biome.json ] || exit 0
 case "$*" in

@@ -153,7 +153,7 @@ class Run:
             name = f"{item} (doc-test{f' {number}' if number > 1 else ''})".removeprefix("  ")
             id = f"{normpath(path)}::{name}"
         else:
-            place = self._place(target, name.split("::", 30))
+            place = self._place(target, name.split("::", 30))  # deeper than modules are
             id = f"{place.path if place else target}::{name}"
         test = TestOutcome(id=id, outcome=outcome, location=place)
         if outcome == "failed":
