@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from conftest import Project
@@ -80,8 +80,37 @@ class Stage:
     ) -> T:
         with pytest.MonkeyPatch.context() as patch, Repository(self.folder) as repository:
             if step:
-                patch.setattr(writer, "step", step)
+                self.watch(patch, step)
             return asyncio.run(work(repository))
+
+    def watch(self, patch: pytest.MonkeyPatch, tell: Callable[[str], None]) -> None:
+        """Tell each call that changed a file, by what has its name now, or what had it."""
+
+        def after(call: str, real: Callable[..., None]) -> Callable[..., None]:
+            def calling(path: object, *more: object, **options: object) -> None:
+                real(path, *more, **options)
+                file = Path(f"/proc/self/fd/{path}").readlink() if call == "fsync" else path
+                file = more[0] if call in ("rename", "replace") else file
+                name = os.path.relpath(str(file), self.folder)
+                if not name.startswith((".git/", "../../")):
+                    name = re.sub(r"\.reviewbot-[\d-]+-", "", name)
+                    tell(f"{call} {'journal' if 'writing-' in name else name}")
+
+            return calling
+
+        async def run_git(git: writer.UserGit, *words: str, **options: Any) -> bytes:
+            is_write = words[0] in ("update-ref", "update-index") and "index" not in options
+            if is_write:
+                tell(f"before {words[0]}")
+            output = await real_git(git, *words, **options)
+            if is_write:
+                tell(words[0])
+            return output
+
+        real_git = writer.UserGit.__call__
+        patch.setattr(writer.UserGit, "__call__", run_git)
+        for call in ("fsync", "link", "mkdir", "rename", "replace", "rmdir", "unlink"):
+            patch.setattr(os, call, after(call, getattr(os, call)))
 
     def put(self, path: str, content: bytes) -> None:
         (self.folder / path).write_bytes(content)
@@ -207,14 +236,14 @@ def test_an_undo_that_is_killed_at_any_step_is_complete_or_never_was(stage: Stag
     assert outcomes.count(True) > 5
 
 
-@pytest.mark.parametrize("step", ["written", "refs"])
+@pytest.mark.parametrize("step", ["before update-ref", "update-ref"])
 def test_a_recovery_that_is_killed_is_finished_by_the_next(stage: Stage, step: str) -> None:
     before, count, ended = stage.everything(), 0, 1
     while ended:
         run_child(partial(stage.write, FIX, message="Fix it", step=kill_at(step)))
         ended = run_child(partial(stage.recover, kill_at(count)))
         stage.recover()
-        if step == "refs":
+        if step == "update-ref":
             stage.undo()
         assert stage.everything() == before, count
         count += 1
@@ -222,7 +251,7 @@ def test_a_recovery_that_is_killed_is_finished_by_the_next(stage: Stage, step: s
 
 
 def test_what_somebody_saves_or_removes_after_a_kill_stays(stage: Stage) -> None:
-    run_child(partial(stage.write, FIX, step=kill_at("written")))
+    run_child(partial(stage.write, FIX, step=kill_at("before update-ref")))
     stage.put("a.py", b"mine\n")
     stage.git("clean", "--quiet", "--force", "--", *stage.folder.glob(".reviewbot-*-1.old"))
     said = stage.recover().split("; ")
@@ -233,7 +262,7 @@ def test_what_somebody_saves_or_removes_after_a_kill_stays(stage: Stage) -> None
 
 
 def test_a_journal_that_cannot_be_read_is_named(stage: Stage) -> None:
-    run_child(partial(stage.write, FIX, step=kill_at("written")))
+    run_child(partial(stage.write, FIX, step=kill_at("before update-ref")))
     (journal,) = stage.state.glob("writing-*.json")
     for content in (b"", b'{"work_tree": "\xff"}'):
         journal.write_bytes(content)
@@ -243,7 +272,7 @@ def test_a_journal_that_cannot_be_read_is_named(stage: Stage) -> None:
 
 
 def test_what_somebody_stages_after_a_kill_stays(stage: Stage) -> None:
-    run_child(partial(stage.write, {**FIX, **LIB}, message="Fix it", step=kill_at("refs")))
+    run_child(partial(stage.write, {**FIX, **LIB}, message="Fix it", step=kill_at("update-ref")))
     stage.git("update-index", "--chmod=-x", "lib/run.sh")
     assert stage.recover() == "a write that was interrupted is completed"
     assert stage.git("ls-files", "--stage", "lib/run.sh").startswith("100644")
@@ -253,12 +282,14 @@ def test_what_somebody_stages_after_a_kill_stays(stage: Stage) -> None:
 def test_ctrl_c_waits_until_everything_is_written(stage: Stage) -> None:
     before = stage.everything()
     with pytest.raises(KeyboardInterrupt):
-        stage.write(FIX, step=at("rename a.py", lambda: signal.raise_signal(signal.SIGINT)))
+        stage.write(FIX, step=at("rename 0.old", lambda: signal.raise_signal(signal.SIGINT)))
     assert stage.undo() == tuple(FIX)
     assert stage.everything() == before
 
 
-@pytest.mark.parametrize("step", ["prepared", "create a.py", "rename a.py", "link a.py", "written"])
+@pytest.mark.parametrize(
+    "step", ["fsync journal", "fsync 0.new", "rename 0.old", "link 0.new", "unlink new/2.new"]
+)
 def test_what_somebody_saves_meanwhile_stays(stage: Stage, step: str) -> None:
     before = stage.files()
     with pytest.raises(
@@ -271,7 +302,7 @@ def test_what_somebody_saves_meanwhile_stays(stage: Stage, step: str) -> None:
 
 
 def test_both_versions_that_two_others_save_are_kept(stage: Stage) -> None:
-    versions = {"prepared": b"mine\n", "rename a.py": b"yours\n"}
+    versions = {"fsync journal": b"mine\n", "rename 0.old": b"yours\n"}
     with pytest.raises(WriteError, match="another version is") as raised:
         stage.write(FIX, step=lambda step: step in versions and stage.put("a.py", versions[step]))
     (beside,) = stage.folder.glob(".reviewbot-*")
@@ -280,7 +311,7 @@ def test_both_versions_that_two_others_save_are_kept(stage: Stage) -> None:
 
 
 def test_what_a_program_writes_into_the_old_file_is_kept(stage: Stage) -> None:
-    act = at("refs", lambda: next(stage.folder.glob(".*-0.old")).write_bytes(b"late\n"))
+    act = at("update-ref", lambda: next(stage.folder.glob(".*-0.old")).write_bytes(b"late\n"))
     with pytest.raises(WriteError, match=r"^a\.py was saved meanwhile: another version is"):
         stage.write(FIX, step=act)
     (beside,) = stage.folder.glob(".reviewbot-*")
@@ -293,9 +324,9 @@ def test_what_a_program_writes_into_the_old_file_is_kept(stage: Stage) -> None:
 
 def test_what_is_saved_while_a_file_is_taken_back_stays(stage: Stage) -> None:
     def act(step: str) -> None:
-        if step == "link new/b.py":
+        if step == "link new/2.new":
             raise OSError
-        if step == "out a.py":
+        if step == "rename 0.out":
             next(stage.folder.glob(".reviewbot-*.out")).write_bytes(b"mine\n")
 
     with pytest.raises(WriteError, match=r"a\.py was changed meanwhile and stays"):
@@ -305,8 +336,8 @@ def test_what_is_saved_while_a_file_is_taken_back_stays(stage: Stage) -> None:
 
 
 def test_what_is_saved_while_a_recovery_is_killed_stays(stage: Stage) -> None:
-    run_child(partial(stage.write, FIX, step=kill_at("written")))
-    run_child(partial(stage.recover, kill_at("out a.py")))
+    run_child(partial(stage.write, FIX, step=kill_at("before update-ref")))
+    run_child(partial(stage.recover, kill_at("rename 0.out")))
     (beside,) = stage.folder.glob(".reviewbot-*.out")
     beside.write_bytes(b"mine\n")
     stage.put("a.py", b"1\n")
@@ -317,7 +348,7 @@ def test_what_is_saved_while_a_recovery_is_killed_stays(stage: Stage) -> None:
 def test_a_commit_that_somebody_makes_meanwhile_stays(stage: Stage) -> None:
     before = stage.files()
     other = stage.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "Theirs")
-    act = at("written", lambda: stage.git("update-ref", "refs/heads/main", other))
+    act = at("before update-ref", lambda: stage.git("update-ref", "refs/heads/main", other))
     with pytest.raises(WriteError, match="a branch cannot be moved"):
         stage.write(FIX, message="Fix it", step=act)
     assert stage.git("log", "--format=%s") == "Theirs\nFirst"
@@ -327,7 +358,7 @@ def test_a_commit_that_somebody_makes_meanwhile_stays(stage: Stage) -> None:
 def test_an_index_that_is_locked_meanwhile_can_be_reset(stage: Stage) -> None:
     lock = stage.folder / ".git/index.lock"
     with pytest.raises(WriteError, match=r"the branch is moved, but .*index\.lock") as raised:
-        stage.write(FIX, message="Fix it", step=at("written", lock.touch))
+        stage.write(FIX, message="Fix it", step=at("before update-ref", lock.touch))
     assert stage.git("log", "-1", "--format=%s") == "Fix it"
     lock.unlink()
     stage.git(*str(raised.value).split("run git ")[1].split())
@@ -335,18 +366,25 @@ def test_an_index_that_is_locked_meanwhile_can_be_reset(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "step"), [("fsync", "journal"), ("mkdir", "rename a.py"), ("link", "rename gone.py")]
+    ("call", "step", "times"),
+    [("fsync", "replace journal", 1), ("mkdir", "rename 0.old", 9), ("link", "rename 1.old", 9)],
 )
 def test_a_full_disk_or_no_hard_links_leave_everything_as_it_was(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, call: str, step: str
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, call: str, step: str, times: int
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
-        monkeypatch.undo() if call == "fsync" else None
-        raise OSError(errno.ENOSPC, "No space left on device")
+    failures = list[OSError]()
+    full = OSError(errno.ENOSPC, "No space left on device")
+    real = getattr(os, call)
 
+    def fail(*arguments: Any, **options: Any) -> None:
+        if failures:
+            raise failures.pop()
+        real(*arguments, **options)
+
+    monkeypatch.setattr(os, call, fail)
     before = stage.everything()
     with pytest.raises(WriteError, match=r"nothing is changed: .*No space left on device"):
-        stage.write(FIX, step=at(step, lambda: monkeypatch.setattr(os, call, fail)))
+        stage.write(FIX, step=at(step, lambda: failures.extend([full] * times)))
     assert stage.everything() == before
 
 

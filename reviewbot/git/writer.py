@@ -218,7 +218,6 @@ class Writer(Struct):
         old_files = {path: (modes[path], before[path]) for path in contents}
         backup = await git.commit(head, old_files, f"Files before fixes\n\n{text}\n", AUTHOR)
         refs = ((f"{BACKUPS}{id}", "", backup), *journal.refs)
-        step("prepared")
         await self._perform(replace(journal, backup=backup, refs=refs), contents)
         if stale := (await git.refs(BACKUPS))[MAX_BACKUPS:]:
             with suppress(WriteError):  # what was written is not less written if that fails
@@ -285,15 +284,12 @@ class Writer(Struct):
         error: OSError | ReviewbotError | None = None
         try:
             write_file(self.path, msgspec.json.encode(journal), is_durable=True)
-            step("journal")
             for file in journal.files:
                 self.tree.replace(file, contents[file.path])
-            step("written")
             for file in journal.files:
                 if self.tree.blob_id(self.tree.read(file.path)[0]) != file.after:
                     raise WriteError(f"{file.path} was changed meanwhile", hint=RACE_HINT)
             await self.git.update_refs(journal.refs)
-            step("refs")
         except (OSError, ReviewbotError) as failure:
             error = failure
         is_done, notes = await self.settle(journal)
@@ -320,7 +316,6 @@ class Writer(Struct):
                 except GitError as error:
                     command = f"git reset --quiet -- {' '.join(paths)}"
                     notes.append(f"the branch is moved, but {error}: run {command}")
-                step("index")
             left = [self.tree.settle(file, is_done=is_done) for file in journal.files]
             if any(left):
                 notes += [*filter(None, left), show]
@@ -328,7 +323,6 @@ class Writer(Struct):
         except (OSError, ReviewbotError) as error:
             hint = f"{show}; run reviewbot fix again"
             raise WriteError(f"a write cannot be ended yet: {error}", hint=hint) from error
-        step("settled")
         return is_done, notes
 
 
@@ -423,10 +417,6 @@ class UserGit(Struct):
         return await git(*arguments, stdin=stdin, stdout=stdout, exit_codes=exit_codes)
 
 
-def step(done: str) -> None:
-    """Called with what has just been done. Tests put something in its place."""
-
-
 class WorkTree(Struct, frozen=True):
     place: Place
 
@@ -464,11 +454,9 @@ class WorkTree(Struct, frozen=True):
                 if mode := stat.S_IMODE(status.st_mode) if status else change.mode:
                     os.fchmod(written.fileno(), mode)
                 os.fsync(written.fileno())
-            step(f"create {path}")
         if change.before:
             with suppress(FileNotFoundError):
                 file.rename(old)
-            step(f"rename {path}")
             if self._id(old) != change.before:
                 raise WriteError(f"{path} was changed meanwhile", hint=RACE_HINT)
         if content is not None:
@@ -476,7 +464,6 @@ class WorkTree(Struct, frozen=True):
                 os.link(new, file, follow_symlinks=False)
             except FileExistsError:
                 raise WriteError(f"{path} was saved meanwhile", hint=RACE_HINT) from None
-            step(f"link {path}")
             new.unlink()
 
     def settle(self, change: FileChange, *, is_done: bool) -> str:
@@ -501,7 +488,6 @@ class WorkTree(Struct, frozen=True):
             with suppress(OSError):  # as git does, remove the folders that are empty now
                 for folder in PurePosixPath(path).parents[:-1]:
                     (self.place.root / folder).rmdir()
-        step(f"settle {path}")
         return reason
 
     def _take_back(self, file: Path, change: FileChange) -> str:
@@ -510,7 +496,6 @@ class WorkTree(Struct, frozen=True):
         # A process that was killed while it took the file back may have left "out".
         if after and self._id(file) == after and not _status(out):
             file.rename(out)
-            step(f"out {path}")
         if self._id(out) == after:
             out.unlink(missing_ok=True)
         elif not self._put_back(out, file):  # it was saved a moment before the rename
@@ -524,7 +509,6 @@ class WorkTree(Struct, frozen=True):
             return True
         try:
             os.link(source, file, follow_symlinks=False)
-            step(f"back {file.name}")
         except FileExistsError:
             if not self._id(source) == self._id(file) != NO_FILE:
                 return False
@@ -546,7 +530,6 @@ class WorkTree(Struct, frozen=True):
             folder = self.place.root / name
             if make and not _status(folder):
                 folder.mkdir()
-                step(f"folder {name}")
             if (status := _status(folder)) and not stat.S_ISDIR(status.st_mode):
                 raise WriteError(f"{name} is a symbolic link, or no folder", hint=LEAVE_OUT)
             if _status(folder / ".git"):
