@@ -1,7 +1,9 @@
 """The provider `anthropic`, and the HTTP client that all providers use."""
 
 import re
+import time
 from collections.abc import Mapping, Sequence
+from email.utils import formatdate
 from functools import partial
 from typing import Any
 
@@ -141,9 +143,18 @@ def test_a_key_that_cannot_be_one_is_refused_without_being_quoted() -> None:
         assert key not in str(raised.value)
 
 
-def test_the_time_to_wait_is_a_number() -> None:
-    for text, seconds in (("20", 20), ("Wed, 21 Oct 2026 07:28:30 GMT", None), ("-3", None)):
-        assert retry_after(httpx2.Headers({"retry-after": text}), "") == seconds
+@each(
+    ("name", "text", "seconds"),
+    [
+        ("retry-after", "20", 20),
+        ("retry-after-ms", "1500", 1.5),
+        ("retry-after", formatdate(time.time() + 3600, usegmt=True), pytest.approx(3600, abs=600)),
+        ("retry-after", "Wed, 21 Oct 2015 07:28:30 GMT", 0),
+        ("retry-after", "-3", None),
+    ],
+)
+def test_the_time_to_wait_is_a_number_or_a_date(name: str, text: str, seconds: object) -> None:
+    assert retry_after(httpx2.Headers({name: text}), "") == seconds
 
 
 @each(

@@ -274,6 +274,10 @@ def test_the_description_is_openapi_and_has_every_route(empty: Client) -> None:
     described = {(m.upper(), path) for path, found in document["paths"].items() for m in found}
     assert described == {(m, path.replace(":int", "")) for m, path, _, _ in ROUTES}
     parts = document["components"]["schemas"]
+    _, refused = empty.ask("GET", "/v1/jobs/none")
+    for found in (one for path in document["paths"].values() for one in path.values()):
+        schema = found["responses"]["default"]["content"]["application/json"]["schema"]
+        Draft202012Validator({**schema, "components": {"schemas": parts}}).validate(refused)
     for schema in parts.values():
         Draft202012Validator.check_schema(schema)
     whole = {"$ref": "#/components/schemas/ReviewOrder", "components": {"schemas": parts}}

@@ -4,10 +4,12 @@ import asyncio
 import ipaddress
 import re
 import ssl
+import time
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar
 
 import httpx2
@@ -318,9 +320,12 @@ def message_of(body: Any, depth: int = 8) -> str:
 
 
 def retry_after(headers: Mapping[str, str], said: str) -> float | None:
-    """Seconds that the server asks to wait; None if it names no number of them."""
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get("retry-after", "")):
-        return float(value)
+    """Seconds that the server asks to wait; None if it names no time."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get(name, "")):
+            return float(value) * unit
+    with suppress(ValueError):  # or it is a date
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     return float(delay[1]) if (delay := DELAY.search(said)) else None
 
 

@@ -363,9 +363,11 @@ async def refuse(_: Request, error: Exception) -> Response:
 
 
 def openapi() -> dict[str, Any]:
-    (order, job, review), parts = msgspec.json.schema_components(
-        (Order, Job, Review), ref_template="#/components/schemas/{name}"
+    (order, job, review, failure), parts = msgspec.json.schema_components(
+        (Order, Job, Review, Failure), ref_template="#/components/schemas/{name}"
     )
+    failed = {"type": "object", "properties": {"error": failure}, "required": ["error"]}
+    error = {"description": "An error.", "content": {"application/json": {"schema": failed}}}
     bodies = {"POST /v1/jobs": job, "GET /v1/jobs/{id}": job, "GET /v1/reviews/{id}": review}
     paths: dict[str, dict[str, Any]] = {}
     for method, path, _, summary in ROUTES:
@@ -373,7 +375,8 @@ def openapi() -> dict[str, Any]:
         kind = "text/event-stream" if path.endswith("/events") else "application/json"
         content = {kind: {"schema": bodies.get(f"{method} {path}", {})}}
         operation: dict[str, Any] = {"summary": summary, "security": [{"token": []}]}
-        operation["responses"] = {status: {"description": summary, "content": content}}
+        described = {"description": summary, "content": content}
+        operation["responses"] = {status: described, "default": error}
         if "{id}" in path:
             known = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
             operation["parameters"] = [known]
