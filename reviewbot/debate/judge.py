@@ -180,10 +180,11 @@ def join_same(
                 both,
                 key=lambda c: (not c.is_settled, not c.is_proven, c.witnesses, -RANK[c.severity]),
             )
+            least = worst if one.is_proven == other.is_proven else lead.least
             joined = replace(
                 lead,
                 **{"id": one.id, "result": one.result, "proof": lead.proof or rest.proof},
-                **{"claims": lead.claims + rest.claims, "positions": heard, "least": worst},
+                **{"claims": lead.claims + rest.claims, "positions": heard, "least": least},
             )
             if one is not other and not other.result and joined.severity == worst:
                 found = {id: joined if case in both else case for id, case in found.items()}
