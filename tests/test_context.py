@@ -215,9 +215,14 @@ def test_types_and_constants_that_a_change_uses_are_shown_with_it(project: Proje
         assert shown == f"{used}{fields}"
 
 
-def test_of_a_long_function_twenty_lines_around_a_change_are_shown(project: Project) -> None:
-    text = f"class A:\n    def f(\n        self,\n    ):\n{filler(200, ' ' * 8)}        return 1\n"
-    brief = edited(project, "a.py", text, "step_100 = 100", "step_100 = 0")
+@pytest.mark.parametrize(("path", "length"), [("a.py", 250), ("tests/test_a.py", 120)])
+def test_of_a_long_function_twenty_lines_around_a_change_are_shown(
+    project: Project, path: str, length: int
+) -> None:
+    text = (
+        f"class A:\n    def f(\n        self,\n    ):\n{filler(length, ' ' * 8)}        return 1\n"
+    )
+    brief = edited(project, path, text, "step_100 = 100", "step_100 = 0")
     (passage,) = brief.passages
     assert sorted(passage.head) == list(range(105 - 20, 105 + 21))
     assert numbers(brief.background) == [1, 2]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ast_grep_py import Rule, SgNode
 
 MAX_LINE = 400  # characters
-# Lines: a function that is shown whole, and what is shown around a change in a longer one.
-MAX_FUNCTION, AROUND = 120, 20
+# Lines: a function that is shown whole, one of a test, and what is shown around a change in others.
+MAX_FUNCTION, MAX_TEST, AROUND = 250, 120, 20
 MAX_CONSTRUCTOR, MAX_IMPORTS, MAX_BACKGROUND = 40, 60, 120  # lines
 MAX_USED = 30  # lines: a function or constant that a changed line names is shown whole
 SHORTEST_NAME = 4  # of what is looked for; shorter names are those of much else
@@ -155,7 +155,8 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
     for line in lines:
         last = line.head or last
         places.append(last if line.head else last + 0.5)
-    spans = _spans(lines, hunks, places, outline if is_whole else Outline())
+    longest = MAX_TEST if kind == "test" else MAX_FUNCTION
+    spans = _spans(lines, hunks, places, outline if is_whole else Outline(), longest)
     at_head = {place: line for place, line in zip(places, lines, strict=True) if line.is_changed}
     functions: list[tuple[str, Line]] = []
     if kind == "source":
@@ -169,7 +170,7 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
     used = [(lines[number].is_changed, lines[number].text) for number in sorted(taken)]
     wanted = set[int]()
     if file.status != "added" and kind not in UNREAD:
-        wanted = _background(outline, head.split("\n"), sorted(at_head), used)
+        wanted = _background(outline, head.split("\n"), sorted(at_head), used, longest)
     left = [n for n, line in enumerate(lines) if line.head in wanted and n not in taken]
     shown_base, shown_head = shown(base).split("\n"), shown(head).split("\n")
     rows = []
@@ -221,7 +222,11 @@ def _whole(
 
 
 def _spans(
-    lines: Sequence[Line], hunks: Sequence[range], places: Sequence[float], outline: Outline
+    lines: Sequence[Line],
+    hunks: Sequence[range],
+    places: Sequence[float],
+    outline: Outline,
+    longest: int,
 ) -> list[range]:
     """What is shown of the lines: hunks, with the functions around their changed lines."""
     index = {line.head: number for number, line in enumerate(lines) if line.head}
@@ -229,7 +234,7 @@ def _spans(
     for block in outline.functions:
         # A closure is part of the function around it.
         is_inner = whole and whole[-1].contains(block.start)
-        (others if is_inner or len(block.lines) > MAX_FUNCTION else whole).append(block)
+        (others if is_inner or len(block.lines) > longest else whole).append(block)
     spans: list[range] = []
     for hunk in hunks:
         start, end = hunk.start, hunk.stop
@@ -260,6 +265,7 @@ def _background(
     texts: Sequence[str],
     changed: Sequence[float],
     used: Sequence[tuple[bool, str]],
+    longest: int,
 ) -> set[int]:
     """What changed lines belong to, and what is used where they are: numbers of lines at head.
 
@@ -284,7 +290,7 @@ def _background(
         wanted += class_.head
         if (made := outline.constructor_of(class_)) and len(made.lines) <= MAX_CONSTRUCTOR:
             wanted += made.lines
-    wanted += (n for f in touched if len(f.lines) > MAX_FUNCTION for n in f.head)
+    wanted += (n for f in touched if len(f.lines) > longest for n in f.head)
     for number, text in enumerate(texts, 1):
         if (found := TYPE.match(text) or CONSTANT.match(text)) and found[1] in named:
             more = takewhile(INNER.match, texts[number : number + MAX_USED])
