@@ -110,12 +110,12 @@ class Connection:
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
-    def insert(self, table: str, values: Row) -> bool:
-        """Insert a row unless one with the same key is there. Returns whether it was inserted."""
+    def insert(self, table: str, values: Row) -> list[Row]:
+        """Insert a row, and return it, unless one with the same key is there."""
         names = ", ".join(f'"{name}"' for name in values)
         marks = ", ".join(f":{name}" for name in values)
-        statement = f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING"
-        return self.execute(statement, **values) == 1
+        unless = "ON CONFLICT DO NOTHING RETURNING *"
+        return self.rows(f"INSERT INTO {table} ({names}) VALUES ({marks}) {unless}", **values)
 
     def id_of(self, table: str, values: Row, lock: str = "") -> int:
         """The id of the row with these values, which is inserted if there is none."""

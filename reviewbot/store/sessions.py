@@ -122,26 +122,22 @@ def start_session(
         lock = "" if connection.is_sqlite else " FOR UPDATE"
         task_id, mine = connection.id_of("tasks", task, lock), {"owner": connection.owner.id}
         unfinished = SESSIONS.format("sessions.state = 'running' AND tasks.id = :id")
-        for row in () if fresh else connection.rows(unfinished, id=task_id):
-            if convert(row, Subject) == subject and not connection.owner.lives(row["owner"]):
-                this = {"id": row["id"], **mine}
-                connection.execute("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
-                connection.execute("DELETE FROM agents WHERE session_id = :id", id=row["id"])
-                _insert(connection, "agents", row["id"], agents)
-                return convert({**row, "subject": subject}, Session)
-        generation = connection.rows(FRESH)[0]["generation"] if fresh else 0
-        (row,) = connection.rows(
-            "INSERT INTO sessions (task_id, generation, title, version, started, state, owner)"
-            " VALUES (:task_id, :generation, :title, :version, :started, 'running', :owner)"
-            " RETURNING id",
-            **{"task_id": task_id, "generation": generation, "started": now, **mine},
-            **{"title": subject.title, "version": subject.version},
-        )
-        base = {"side": "base", "commit": subject.base_commit, "tree": subject.base_tree}
-        head = {"side": "head", "commit": subject.head_commit, "tree": subject.head_tree}
-        _insert(connection, "code_versions", row["id"], (base, head))
+        known = [] if fresh else connection.rows(unfinished, id=task_id)
+        same = (row for row in known if convert(row, Subject) == subject)
+        if row := next((row for row in same if not connection.owner.lives(row["owner"])), None):
+            this = {"id": row["id"], **mine}
+            connection.execute("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
+            connection.execute("DELETE FROM agents WHERE session_id = :id", id=row["id"])
+        else:
+            generation = connection.rows(FRESH)[0]["generation"] if fresh else 0
+            new = {"task_id": task_id, "generation": generation, "started": now, **mine}
+            about = {"title": subject.title, "version": subject.version, "state": "running"}
+            (row,) = connection.insert("sessions", new | about)
+            base = {"side": "base", "commit": subject.base_commit, "tree": subject.base_tree}
+            head = {"side": "head", "commit": subject.head_commit, "tree": subject.head_tree}
+            _insert(connection, "code_versions", row["id"], (base, head))
         _insert(connection, "agents", row["id"], agents)
-        return Session(id=row["id"], generation=generation, subject=subject, started=now)
+        return convert({**row, "subject": subject}, Session)
 
     return store.run(action)
 
