@@ -105,17 +105,8 @@ def find_vendor(name: str, base_url: str = "") -> Vendor:
     raise ConfigError(message, hint=f"use one of {known}, or set providers.{name}.base_url")
 
 
-def missing_package(vendor: Vendor) -> str:
-    """How to install what a vendor needs, or "" if it is there. Imports none of it."""
-    if all(importlib.util.find_spec(name) for name in {vendor.needs or "httpx2", "httpx2"}):
-        return ""
-    return install_hint(vendor.extra)
-
-
 def connect(vendor: Vendor, account: Account) -> Provider:
     """Import what talks to a vendor. Raises ConfigError."""
-    if hint := missing_package(vendor):
-        raise ConfigError(f"{account.name} needs packages that are not installed", hint=hint)
     make: Callable[[Account], Provider] = importlib.import_module(vendor.module).connect
     return make(account)
 
@@ -132,8 +123,8 @@ def wanted_vendors(providers: Providers, variables: Variables) -> Iterator[str]:
 def why_not_asked(name: str, providers: Providers, variables: Variables) -> str:
     """What is missing for a provider, and what to do; "" if nothing is. Raises ConfigError."""
     vendor, settings = _configured(name, providers)
-    if hint := missing_package(vendor):
-        return f"a package is not installed: {hint}"
+    if not all(map(importlib.util.find_spec, {"httpx2", vendor.needs or "httpx2"})):
+        return f"a package is not installed: {install_hint(vendor.extra)}"
     needs_key = settings.key_variable or not settings.base_url
     if vendor.key_names and needs_key and not _first(vendor.key_names, variables):
         return f"{vendor.key_names[0]} is not set"
