@@ -82,8 +82,8 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
             return edited(at, "reviews", there, state="DISMISSED")
         case actions.HideReview(node):
             return edited(at, "reviews", node, is_minimized=True)
-        case actions.ResolveThread(node, _, _, words):
-            (found,) = [t for t in at.threads if t.node_id == node]
+        case actions.ResolveThread(found, words):
+            node = found.node_id
             if may_resolve:
                 return edited(at, "threads", node, is_resolved=True, resolved_by=BOT[:-5])
             return edited(at, "threads", node, comments=(*found.comments, comment(id, words)))

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reviewbot.github import pulls
 from reviewbot.github.client import CallError, Client
-from reviewbot.github.pulls import BOT, OwnReview, OwnThread, ReviewEvent, Snapshot, State
+from reviewbot.github.pulls import BOT, OwnReview, OwnThread, ReviewEvent, Snapshot, State, Thread
 from reviewbot.reports.markdown import Annotation
 
 Conclusion = Literal["success", "failure", "neutral"]
@@ -66,11 +66,9 @@ class HideReview(Action, frozen=True):
 
 
 class ResolveThread(Action, frozen=True):
-    """`comment_id` and `comment_node` are of its first comment, for tokens that may not resolve."""
+    """Resolve a thread; tokens that may not do that reply to its first comment."""
 
-    node_id: str
-    comment_node: str
-    comment_id: int
+    thread: Thread
     reply: str
 
 
@@ -239,8 +237,7 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 
 
 def close_thread(own: OwnThread, words: str) -> ResolveThread:
-    first, reply = own.thread.comments[0], f"{pulls.CLOSED_MARKER.format(key=own.key)}\n{words}"
-    return ResolveThread(own.thread.node_id, first.node_id, first.id, reply)
+    return ResolveThread(own.thread, f"{pulls.CLOSED_MARKER.format(key=own.key)}\n{words}")
 
 
 def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
@@ -301,8 +298,8 @@ def perform(client: Client, number: int, action: Action) -> None:
             client.write("PUT", f"{pull}/reviews/{id}/dismissals", "dismiss a review", content)
         case HideReview(node_id):
             _fold(client, node_id, "DUPLICATE")
-        case ResolveThread():
-            _resolve(client, pull, action)
+        case ResolveThread(thread, reply):
+            _resolve(client, pull, thread, reply)
         case ReopenThread(node_id):
             client.mutate("unresolveReviewThread", {"threadId": node_id}, "reopen a thread")
         case PostCheckRun(id=id, head_sha=sha):
@@ -334,7 +331,7 @@ def _create(client: Client, path: str, doing: str, body: dict[str, Any]) -> None
         raise
 
 
-def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
+def _resolve(client: Client, pull: str, thread: Thread, reply: str) -> None:
     """Resolving needs `contents: write`. Without it the comment is folded away and answered.
 
     The answer comes last: the next run knows by it that nothing is left to do.
@@ -342,14 +339,15 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
     try:
         if not client.may_resolve:
             raise CallError("not_permitted", "threads may not be resolved")
-        client.mutate("resolveReviewThread", {"threadId": action.node_id}, "resolve a thread")
+        client.mutate("resolveReviewThread", {"threadId": thread.node_id}, "resolve a thread")
     except CallError as error:
         if error.kind != "not_permitted":
             raise
         client.may_resolve = False  # the others need not be tried
-        _fold(client, action.comment_node, "RESOLVED")
-        path = f"{pull}/comments/{action.comment_id}/replies"
-        client.write("POST", path, "answer in a thread", {"body": action.reply})
+        first = thread.comments[0]
+        _fold(client, first.node_id, "RESOLVED")
+        path = f"{pull}/comments/{first.id}/replies"
+        client.write("POST", path, "answer in a thread", {"body": reply})
 
 
 def _fold(client: Client, node_id: str, classifier: str) -> None:
