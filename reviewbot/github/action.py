@@ -14,9 +14,9 @@ from reviewbot.git.repository import Repository
 from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo, decide, may_execute, needs_permission_of
 from reviewbot.github.client import LATER, CallError, Client, as_described
-from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
+from reviewbot.github.commands import fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
-from reviewbot.github.job import Event, Job, Runner, read_job
+from reviewbot.github.job import CommentEvent, Event, Job, Runner, read_job
 from reviewbot.github.plan import perform
 from reviewbot.github.pulls import State
 from reviewbot.github.steps import Answer, Run
@@ -49,8 +49,8 @@ def main(variables: Mapping[str, str]) -> int:
         runner.say(error.with_hint, "error")
         if job and job.event.asked_by and error.hint != LATER:  # else the next run may answer
             with suppress(ReviewbotError), closing(open_client(job)) as client:
-                source = Source(job.event.number or job.event.issue, job.event.asked_by)
-                respond(client, job, source, Answer(words=inline(error.with_hint), is_done=False))
+                comment = CommentEvent(id=job.event.asked_by)
+                respond(client, job, comment, Answer(words=inline(error.with_hint), is_done=False))
         return error.exit_code
 
 

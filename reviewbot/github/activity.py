@@ -12,7 +12,7 @@ from msgspec import Struct
 from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.command import Command, Misunderstood, parse
 from reviewbot.github.job import Event, Job, Mode, Subject
-from reviewbot.github.pulls import BOT, Author, PullRequest, Snapshot, State
+from reviewbot.github.pulls import BOT, PullRequest, Snapshot, State
 from reviewbot.reports.text import TRAILER
 
 MODES: Mapping[Subject, tuple[Mode, ...]] = {
@@ -50,11 +50,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     @property
     def command(self) -> Command | Misunderstood | None:
-        return parse(self.event.comment.body) if self.event.comment else None
-
-    @property
-    def commander(self) -> Author | None:
-        return self.event.comment.author if self.event.comment else None
+        return parse(self.event.comment.body)
 
     @property
     def labels(self) -> set[str]:
@@ -88,6 +84,11 @@ def _is_other_action(facts: Facts) -> bool:
         label = settings.review_label if event.action == "labeled" else settings.skip_label
         return event.label.lower() != label.lower()
     return event.action not in REVIEWED_ACTIONS and not event.is_retargeted
+
+
+def _is_not_a_user(facts: Facts) -> bool:
+    author = facts.event.comment.author
+    return author is None or author.type != "User"
 
 
 def _is_on_issue(facts: Facts) -> bool:
@@ -167,7 +168,7 @@ TABLE: tuple[Row, ...] = (
     Row("wrong_mode", EVERY, lambda f: f.job.mode not in MODES[f.event.subject], WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, lambda f: f.event.action != "created", NO_COMMENT),
-    Row("not_a_user", COMMENT, lambda f: not f.commander or f.commander.type != "User", NO_USER),
+    Row("not_a_user", COMMENT, _is_not_a_user, NO_USER),
     Row("not_a_command", COMMENT, lambda f: f.command is None, TALK),
     Row("not_a_pull_request", COMMENT, _is_on_issue, "On an issue, only /debate fix works."),
     Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
@@ -218,7 +219,7 @@ def needs_permission_of(facts: Facts) -> str:
     if facts.may_write is not None:
         return ""
     if facts.event.subject == "comment":
-        author = facts.commander
+        author = facts.event.comment.author
     elif snapshot and not snapshot.is_fork and not facts.is_by_dependabot:
         is_asked = facts.event.subject == "dispatch" or facts.job.has_keys
         author = snapshot.pull.author if is_asked else None

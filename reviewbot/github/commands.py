@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import quote
 
-from msgspec import Struct, convert
+from msgspec import convert
 from msgspec.structs import asdict, replace
 
 from reviewbot.config.load import load_settings
@@ -30,7 +30,7 @@ from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import LATER, CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, MAX_TEXT, Command, Misunderstood, parse
 from reviewbot.github.fixes import fix, open_pull, undo
-from reviewbot.github.job import Job, Runner
+from reviewbot.github.job import CommentEvent, Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
 from reviewbot.github.pulls import Comment, Snapshot, State
 from reviewbot.github.steps import Answer, Run
@@ -42,20 +42,10 @@ from reviewbot.text.plain import shortened
 from reviewbot.verdict.document import Remembered
 
 
-class Source(Struct, frozen=True):
-    """The comment with a command: on which pull request or issue, and whether about lines."""
-
-    number: int
-    comment_id: int
-    is_inline: bool = False
-
-
 def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     """Do what a comment asks for, once, or order it. Who wrote it may write to the repository."""
     comment = job.event.comment
-    assert comment
     assert comment.author
-    source = Source(job.event.number or job.event.issue, comment.id, comment.is_inline)
     snapshot, issue = facts.snapshot, job.event.issue
     comments = snapshot.comments if snapshot else pulls.read_comments(client, issue)
     answered = pulls.answers_of(comments)
@@ -67,13 +57,13 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     earlier = filter(lambda each: parse(each.body), others) if issue else answered.values()
     count = sum(datetime.fromisoformat(each.created_at) > since for each in earlier)
     if count >= limit:
-        react(client, source, "confused")
+        react(client, comment, "confused")
         words = f"More than {limit} commands in an hour (github.commands_per_hour)."
         raise NothingToDo("too_many_commands", words)
-    react(client, source, "eyes")
+    react(client, comment, "eyes")
     command = parse(comment.body)
     if isinstance(command, Misunderstood):
-        respond(client, job, source, Answer(words=command.words, is_done=False))
+        respond(client, job, comment, Answer(words=command.words, is_done=False))
         return 0
     assert command
 
@@ -85,7 +75,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
         assert snapshot
         return answer_here(client, snapshot, facts.state, replace(command, login=login))
 
-    return _answer(client, job, source, act)
+    return _answer(client, job, comment, act)
 
 
 def obey_order(run: Run, change: Change) -> int:
@@ -93,9 +83,9 @@ def obey_order(run: Run, change: Change) -> int:
     snapshot, id = run.snapshot, run.job.event.asked_by
     inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
     command = _read_order(run.client, (*snapshot.comments, *inline_comments), id, *ORDERED)
-    is_inline = any(each.id == id for each in inline_comments)
+    comment = CommentEvent(id=id, is_inline=any(each.id == id for each in inline_comments))
     act = partial(ORDERED[command.verb], run, change, command)
-    return _answer(run.client, run.job, Source(snapshot.pull.number, id, is_inline), act)
+    return _answer(run.client, run.job, comment, act)
 
 
 def fix_issue(job: Job, client: Client) -> int:
@@ -105,7 +95,7 @@ def fix_issue(job: Job, client: Client) -> int:
     if issue.get("locked") or "pull_request" in issue:
         raise NothingToDo("locked", "The conversation is locked, or it is a pull request.")
     _read_order(client, pulls.read_comments(client, number), id, "fix")
-    return _answer(client, job, Source(number, id), partial(_fix_issue, job, client, issue))
+    return _answer(client, job, CommentEvent(id=id), partial(_fix_issue, job, client, issue))
 
 
 def _read_order(client: Client, comments: Sequence[Comment], id: int, *verbs: str) -> Command:
@@ -125,7 +115,7 @@ def _read_order(client: Client, comments: Sequence[Comment], id: int, *verbs: st
     return replace(command, login=author.login)
 
 
-def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer]) -> int:
+def _answer(client: Client, job: Job, comment: CommentEvent, act: Callable[[], Answer]) -> int:
     """Do what is asked for, and answer what came of it, or why it does not work."""
     try:
         answer = act()
@@ -133,28 +123,31 @@ def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer])
         words = error.with_hint.replace(LATER, "give the command again later")
         answer = Answer(words=inline(words), is_done=False)
     if answer.words:  # without any, another run answers
-        respond(client, job, source, answer)
+        respond(client, job, comment, answer)
     return answer.exit_code
 
 
-def respond(client: Client, job: Job, source: Source, answer: Answer) -> None:
+def respond(client: Client, job: Job, comment: CommentEvent, answer: Answer) -> None:
     """Keep the new state and have it reviewed, then answer: that says that all of it is done."""
+    number = job.event.number or job.event.issue
     if answer.update:
-        steps.update_state(client, source.number, answer.update)
+        steps.update_state(client, number, answer.update)
     if answer.reviews_again:
         with suppress(UsageError):  # then it is reviewed with the next push
             steps.order(client, job)
-    marker = pulls.ANSWER_MARKER.format(comment=source.comment_id)
+    marker = pulls.ANSWER_MARKER.format(comment=comment.id)
     for action in (*answer.actions, WriteComment(f"{marker}\n{answer.words}")):
-        perform(client, source.number, action)
-    react(client, source, "rocket" if answer.is_done else "confused")
+        perform(client, number, action)
+    react(client, comment, "rocket" if answer.is_done else "confused")
 
 
-def react(client: Client, source: Source, content: Literal["eyes", "rocket", "confused"]) -> None:
+def react(
+    client: Client, comment: CommentEvent, content: Literal["eyes", "rocket", "confused"]
+) -> None:
     """A reaction is a courtesy: nothing fails for one."""
     try:
-        kind = "pulls" if source.is_inline else "issues"
-        path = f"/{kind}/comments/{source.comment_id}/reactions"
+        kind = "pulls" if comment.is_inline else "issues"
+        path = f"/{kind}/comments/{comment.id}/reactions"
         client.write("POST", path, "react to a comment", {"content": content})
     except GitHubError as error:
         if error.kind == "not_authorized":

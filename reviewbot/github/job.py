@@ -70,9 +70,9 @@ SUBJECTS: Mapping[str, Subject] = {
 class CommentEvent(Struct, frozen=True, kw_only=True):
     """A comment. `is_inline` if it is in a thread about lines."""
 
-    id: int
-    body: str
-    author: Author | None
+    id: int = 0
+    body: str = ""
+    author: Author | None = None
     is_inline: bool = False
 
 
@@ -98,7 +98,7 @@ class Event(Struct, frozen=True, kw_only=True):
     head_sha: str = ""
     head_ref: str = ""
     head_repository: str = ""
-    comment: CommentEvent | None = None
+    comment: CommentEvent = CommentEvent()
     run_event: str = ""
     conclusion: str = ""
     is_retargeted: bool = False
@@ -231,7 +231,7 @@ def read_event(name: str, payload: bytes) -> Event:
         head_ref=_text(pull, "head", "ref") or _text(run, "head_branch"),
         head_repository=_text(pull, "head", "repo", "full_name")
         or _text(run, "head_repository", "full_name"),
-        comment=comment if subject == "comment" else None,
+        comment=comment,
         run_event=_text(run, "event"),
         conclusion=_text(run, "conclusion"),
         is_retargeted=_get(root, dict, "changes", "base") is not None,
