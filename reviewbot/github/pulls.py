@@ -74,7 +74,10 @@ PULL = (
 
 
 class Author(Struct, frozen=True):
-    """An account. The login of a bot ends in [bot], as REST and webhooks have it."""
+    """An account. The login of a bot ends in [bot], as REST and webhooks have it.
+
+    Where GitHub names nobody, because the account is gone, both are empty.
+    """
 
     login: str
     type: str = "User"
@@ -82,6 +85,9 @@ class Author(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.type == "Bot" and not self.login.endswith(BOT):
             msgspec.structs.force_setattr(self, "login", f"{self.login}{BOT}")
+
+
+NOBODY = Author("", "")
 
 
 class PullRequest(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -93,7 +99,7 @@ class PullRequest(Struct, frozen=True, kw_only=True, rename="camel"):
     state: str
     is_draft: bool
     is_locked: bool
-    author: Author | None = None
+    author: Author = NOBODY
     base_ref: str
     base_sha: str
     head_ref: str
@@ -108,7 +114,7 @@ class Comment(Struct, frozen=True, kw_only=True, rename="camel"):
 
     node_id: str
     id: int = 0
-    author: Author | None = None
+    author: Author = NOBODY
     is_own: bool
     is_minimized: bool
     body: str
@@ -213,7 +219,7 @@ def read_snapshot(client: Client, number: int) -> Snapshot:
         "hides_own": hides_own,
     }
     snapshot = msgspec.convert(plain, Snapshot, strict=False)
-    own = (c.author.login for c in snapshot.comments if c.is_own and c.author)
+    own = (c.author.login for c in snapshot.comments if c.is_own)
     return snapshot if snapshot.me else replace(snapshot, me=next(own, ""))
 
 
