@@ -12,7 +12,7 @@ from msgspec import Struct
 from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.command import Command, Misunderstood, parse
 from reviewbot.github.job import Event, Job, Mode, Subject
-from reviewbot.github.pulls import BOT, NOBODY, PullRequest, Snapshot, State
+from reviewbot.github.pulls import BOT, PullRequest, Snapshot, State
 from reviewbot.reports.text import TRAILER
 
 MODES: Mapping[Subject, tuple[Mode, ...]] = {
@@ -59,8 +59,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     @property
     def is_by_dependabot(self) -> bool:
         """Its runs have no secrets; somebody else may have pushed onto its branch."""
-        accounts = (self.event.sender, self.pull.author if self.pull else NOBODY)
-        logins = {account.login.lower().removesuffix(BOT) for account in accounts}
+        accounts = (self.event.sender, self.pull.author if self.pull else None)
+        logins = {account.login.lower().removesuffix(BOT) for account in accounts if account}
         is_on_its_branch = self.pull is not None and self.pull.head_ref.startswith("dependabot/")
         return is_on_its_branch or bool(logins & set(DEPENDABOT))
 
@@ -84,6 +84,11 @@ def _is_other_action(facts: Facts) -> bool:
         label = settings.review_label if event.action == "labeled" else settings.skip_label
         return event.label.lower() != label.lower()
     return event.action not in REVIEWED_ACTIONS and not event.is_retargeted
+
+
+def _is_not_a_user(facts: Facts) -> bool:
+    author = facts.event.comment.author
+    return author is None or author.type != "User"
 
 
 def _is_on_issue(facts: Facts) -> bool:
@@ -111,10 +116,11 @@ def _needs_two_jobs(facts: Facts) -> bool:
 
 
 def _is_other_bot(facts: Facts) -> bool:
-    if facts.pull is None or facts.settings is None or not facts.pull.author.login.endswith(BOT):
+    author = facts.pull.author if facts.pull else None
+    if author is None or facts.settings is None or not author.login.endswith(BOT):
         return False
     allowed = {login.lower().removesuffix(BOT) for login in facts.settings.bots}
-    return facts.pull.author.login.lower().removesuffix(BOT) not in allowed
+    return author.login.lower().removesuffix(BOT) not in allowed
 
 
 def _has_skip_label(facts: Facts) -> bool:
@@ -128,10 +134,10 @@ def _is_draft(facts: Facts) -> bool:
 
 
 def _is_own_commit(facts: Facts) -> bool:
-    snapshot, sender = facts.snapshot, facts.event.sender.login
-    if snapshot is None or TRAILER not in snapshot.pull.message:
+    snapshot, sender = facts.snapshot, facts.event.sender
+    if snapshot is None or sender is None or TRAILER not in snapshot.pull.message:
         return False
-    return sender.removesuffix(BOT) == snapshot.me.removesuffix(BOT) != ""
+    return sender.login.removesuffix(BOT) == snapshot.me.removesuffix(BOT)
 
 
 COMMENT: tuple[Subject, ...] = ("comment",)
@@ -162,7 +168,7 @@ TABLE: tuple[Row, ...] = (
     Row("wrong_mode", EVERY, lambda f: f.job.mode not in MODES[f.event.subject], WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, lambda f: f.event.action != "created", NO_COMMENT),
-    Row("not_a_user", COMMENT, lambda f: f.event.comment.author.type != "User", NO_USER),
+    Row("not_a_user", COMMENT, _is_not_a_user, NO_USER),
     Row("not_a_command", COMMENT, lambda f: f.command is None, TALK),
     Row("not_a_pull_request", COMMENT, _is_on_issue, "On an issue, only /debate fix works."),
     Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
@@ -209,12 +215,12 @@ def may_execute(facts: Facts) -> bool:
 
 def needs_permission_of(facts: Facts) -> str:
     """The login of whoever must be asked about before the decision is final; "" for nobody."""
-    snapshot = facts.snapshot
+    snapshot, author = facts.snapshot, None
     if facts.may_write is not None:
         return ""
     if facts.event.subject == "comment":
-        return facts.event.comment.author.login
-    if snapshot is None or snapshot.is_fork or facts.is_by_dependabot:
-        return ""
-    is_asked = facts.event.subject == "dispatch" or facts.job.has_keys
-    return snapshot.pull.author.login if is_asked else ""
+        author = facts.event.comment.author
+    elif snapshot and not snapshot.is_fork and not facts.is_by_dependabot:
+        is_asked = facts.event.subject == "dispatch" or facts.job.has_keys
+        author = snapshot.pull.author if is_asked else None
+    return author.login if author else ""

@@ -45,6 +45,7 @@ from reviewbot.verdict.document import Remembered
 def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     """Do what a comment asks for, once, or order it. Who wrote it may write to the repository."""
     comment = job.event.comment
+    assert comment.author
     snapshot, issue = facts.snapshot, job.event.issue
     comments = snapshot.comments if snapshot else pulls.read_comments(client, issue)
     answered = pulls.answers_of(comments)
@@ -103,15 +104,15 @@ def _read_order(client: Client, comments: Sequence[Comment], id: int, *verbs: st
     Raises NothingToDo if there is none, or if it is answered already.
     """
     comment = next((each for each in comments if each.id == id and not each.last_edited_at), None)
-    command = parse(comment.body) if comment and comment.author.type == "User" else None
-    if comment is None or not isinstance(command, Command):
+    author, command = (comment.author, parse(comment.body)) if comment else (None, None)
+    if author is None or author.type != "User" or not isinstance(command, Command):
         raise NothingToDo("not_a_command", "The comment is gone, was edited, or is no command.")
     if command.verb not in verbs or id in pulls.answers_of(comments):
         raise NothingToDo("answered", "The command needs no such run, or is answered already.")
-    if not pulls.may_write(client, comment.author.login):
+    if not pulls.may_write(client, author.login):
         words = "Who wrote the comment may not write to the repository."
         raise NothingToDo("missing_permission", words)
-    return replace(command, login=comment.author.login)
+    return replace(command, login=author.login)
 
 
 def _answer(client: Client, job: Job, comment: CommentEvent, act: Callable[[], Answer]) -> int:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from reviewbot.config.load import Layer, environment_layer, flag_layer, load_settings, read_layer
 from reviewbot.errors import UsageError
 from reviewbot.git.fetch import COMMIT
-from reviewbot.github.pulls import NOBODY, Author
+from reviewbot.github.pulls import Author
 from reviewbot.text.plain import without_commands
 
 # The inputs of action.yml, but for keys and token. Those with a key of the configuration set it.
@@ -72,7 +72,7 @@ class CommentEvent(Struct, frozen=True, kw_only=True):
 
     id: int = 0
     body: str = ""
-    author: Author = NOBODY
+    author: Author | None = None
     is_inline: bool = False
 
 
@@ -90,7 +90,7 @@ class Event(Struct, frozen=True, kw_only=True):
 
     subject: Subject
     action: str = ""
-    sender: Author = NOBODY
+    sender: Author | None = None
     number: int = 0
     issue: int = 0
     label: str = ""
@@ -309,6 +309,6 @@ def _sha(node: Any, *path: str) -> str:
     return found if COMMIT.fullmatch(found) else ""
 
 
-def _author(node: Any, *path: str) -> Author:
+def _author(node: Any, *path: str) -> Author | None:
     login = _text(node, *path, "login")
-    return Author(login, _text(node, *path, "type") or "User") if login else NOBODY
+    return Author(login, _text(node, *path, "type") or "User") if login else None

@@ -74,10 +74,7 @@ PULL = (
 
 
 class Author(Struct, frozen=True):
-    """An account. The login of a bot ends in [bot], as REST and webhooks have it.
-
-    Where GitHub names nobody, because the account is gone, both are empty.
-    """
+    """An account. The login of a bot ends in [bot], as REST and webhooks have it."""
 
     login: str
     type: str = "User"
@@ -85,9 +82,6 @@ class Author(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.type == "Bot" and not self.login.endswith(BOT):
             msgspec.structs.force_setattr(self, "login", f"{self.login}{BOT}")
-
-
-NOBODY = Author("", "")
 
 
 class PullRequest(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -99,7 +93,7 @@ class PullRequest(Struct, frozen=True, kw_only=True, rename="camel"):
     state: str
     is_draft: bool
     is_locked: bool
-    author: Author = NOBODY
+    author: Author | None = None
     base_ref: str
     base_sha: str
     head_ref: str
@@ -114,7 +108,7 @@ class Comment(Struct, frozen=True, kw_only=True, rename="camel"):
 
     node_id: str
     id: int = 0
-    author: Author = NOBODY
+    author: Author | None = None
     is_own: bool
     is_minimized: bool
     body: str
@@ -219,7 +213,7 @@ def read_snapshot(client: Client, number: int) -> Snapshot:
         "hides_own": hides_own,
     }
     snapshot = msgspec.convert(plain, Snapshot, strict=False)
-    own = (c.author.login for c in snapshot.comments if c.is_own)
+    own = (c.author.login for c in snapshot.comments if c.is_own and c.author)
     return snapshot if snapshot.me else replace(snapshot, me=next(own, ""))
 
 
