@@ -31,12 +31,11 @@ Item = TypeVar("Item", bound=Judgement | IntentAnswer | TestAnswer)
 
 
 class Consultation(Struct, frozen=True):
-    """What those panelists say who were asked, and whether they judge a claim."""
+    """What those panelists say who were asked."""
 
     panelists: tuple[str, ...]
     opinions: tuple[Position, ...]
     absences: tuple[Absence, ...]
-    judges_claim: bool = False
     usage: Totals = Totals()
 
     @property
@@ -260,7 +259,6 @@ async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultatio
         tuple(question.panelist for question in questions),
         tuple(_position(question, judgement) for question, judgement in answers),
         tuple(panel.absences),
-        judges_claim=any(question.phase == "dispute" for question in questions),
     )
 
 

@@ -268,7 +268,7 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
     (case,) = _cases(run, [known])
     said = _consult(run, change, partial(questions_about_claim, case, command.text))
-    words, cost = markdown.consultation(said), said.usage.cost_usd
+    words, cost = markdown.consultation(said, about_claim=True), said.usage.cost_usd
     if not said.withdraws:
         stands = "most panelists would have to find it not real, citing a line, and none real"
         update = partial(State.with_cost, cost_usd=cost)

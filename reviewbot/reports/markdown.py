@@ -177,15 +177,15 @@ def render_commands(review: Review, _: Style) -> str:
     return "\n".join(lines)
 
 
-def consultation(said: Consultation) -> str:
-    """What each panelist says, and who gave no answer."""
+def consultation(said: Consultation, *, about_claim: bool = False) -> str:
+    """What each panelist says, and of a claim, what it holds; and who gave no answer."""
     said = redacted(said)
     parts = []
     for opinion in said.opinions:
         text = inline(shortened(opinion.reason, MAX_OPINION))
         cited = ", ".join(map(code, opinion.citations))
         text += f" ({cited})" if cited else ""
-        text += f" So: {words.STANCES[opinion.stance]}." if said.judges_claim else ""
+        text += f" So: {words.STANCES[opinion.stance]}." if about_claim else ""
         parts.append(f"**{inline(opinion.panelist)}:** {text}")
     parts += [f"**{inline(a.panelist)}** gave no answer: {inline(a.reason)}" for a in said.absences]
     parts += [f"Cost: ${said.usage.cost_usd:.4f}."] if said.usage.cost_usd else []
