@@ -192,8 +192,7 @@ def join_same(
 
 async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     """Ask with cases and arguments in both orders, if there are two. All rulings have to agree."""
-    needed = len(panel.names) if panel.has_one_model else 2
-    contested = [case for case in cases if is_contested(case, needed, panel.uncounted)]
+    contested = [case for case in cases if is_contested(case, panel.needed, panel.uncounted)]
     if not contested or not panel.panelists or not plan.rounds:
         return tuple(cases)
     known = [case for case in cases if case.result or case.is_proven][:MAX_KNOWN]
