@@ -11,7 +11,7 @@ from reviewbot.checks.check import Check
 from reviewbot.checks.compare_tests import Causes, outcome_before
 from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.checks.project import Project
-from reviewbot.checks.run import IDS, job_of_tests, read
+from reviewbot.checks.run import IDS, job_of, read
 from reviewbot.concurrency import run_all
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.sandbox.executor import Executor
@@ -66,7 +66,7 @@ async def find_causes(
             """Those of the results whose tests pass."""
             nonlocal seconds
             ids = [id for result in results for id in some[result.id]]
-            job = job_of_tests(check, ids, change.head_tree, project)
+            job = job_of(check, change.head_tree, project, ids=ids)
             files = {**job.extra_files, **undo(undone, texts)}
             job = replace(job, extra_files=files, seconds=min(job.seconds, MAX_RUN_SECONDS))
             completed = await executor.execute(job)

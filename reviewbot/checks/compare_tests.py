@@ -99,13 +99,14 @@ def compare_tests(
             # cause of its own.
             is_one = place != test.location and not SYNTAX_ERROR.match(test.message)
             alike = "" if is_one else re.sub(r"[^A-Za-z].*", "", test.message)
-            group = "broken_test", "new", place, alike
+            group = "broken_test", "flaky" if test.is_flaky else "new", place, alike
             raised = next((f for f in test.frames[-1:] if classify(f.path) == "source"), None)
             cause = "" if cause_at else "import" if _is_file(test) else str(raised or "")
         else:
             is_new = earlier is None and base.outcome == "ended" and test.message not in known
             alike = "" if test.location else _function_of(test)
-            group = "failing_test", "new" if is_new else "existing", test.location, alike
+            state: ResultState = "flaky" if test.is_flaky else "new" if is_new else "existing"
+            group = "failing_test", state, test.location, alike
             cause = "import" if _is_file(test) else test.id.partition("::")[0]
         if cause and test.message and not test.message.startswith(ASSERTS):
             group = said.setdefault((cause, group[1], test.message), group)
@@ -118,7 +119,7 @@ def compare_tests(
     idle = (p for p in head.report.statements if p not in seen and classify(p) == "test")
     missing += [f"no test of {p} ran" for p in idle if TEST.search(project.head_texts.get(p, ""))]
     ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
-    if groups and "passed" not in ran and not any(result.state == "new" for result in results):
+    if groups and "passed" not in ran and all(result.state == "existing" for result in results):
         missing.append(f"no test passes, before or after the change: {results[0].message}")
     if missing and (head.outcome == "ended" or "conftest.py cannot be imported" in head.reason):
         hint = INSTALL if MISSING_MODULE.search(missing[0]) else ""

@@ -260,19 +260,14 @@ def _by_project(check: Check, uses: Mapping[str, set[str]], project: Project) ->
     wanted = sorted(p for p in project.head_files if folders and matches_any([p], check.markers))
     own = {folder for folder in folders if _has_below(wanted, folder)}
     if check.configured_by:
-        own = {_configured(check, folder, project) for folder in own}
+        above = (["", *folders_above(f"{folder}/")][::-1] for folder in own)
+        placed = ([replace(check, folder=folder) for folder in folders] for folders in above)
+        own = {next(filter(project.config_of, each), each[-1]).folder for each in placed}
     for folder in sorted(own | {""}):
         name = f"{check.name} {folder}".rstrip()
         below = frozenset(other for other in own - {folder} if is_below(other, folder))
         used = frozenset(uses.get(folder, ()))
         yield replace(check, name=name, folder=folder, without=below | check.without, uses=used)
-
-
-def _configured(check: Check, folder: str, project: Project) -> str:
-    """The nearest folder at or above one in which a tool is configured; "" for the top."""
-    while folder and project.config_of(replace(check, folder=folder)) is None:
-        folder = folder.rpartition("/")[0]
-    return folder
 
 
 def _has_below(paths: Sequence[str], folder: str) -> bool:

@@ -1,6 +1,7 @@
 # Vet (`vet CHANGED…`), lint (`lint CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and those below it in which
 # something changes; test those as well that import one of these by go.work or by a path, and all if
-# go.work changes. Appends to /out/go.txt, for each module,
+# go.work changes. `test ID…` runs these tests again, each in its package. Appends to /out/go.txt,
+# for each module, or package of tests that run again,
 #   module FOLDER PATH        what follows is about it, until the next
 #   read FILE                 a file that is compiled here, so that vet reads it
 #   FILE:LINE:func NAME(      functions of test files
@@ -19,19 +20,36 @@ shift
 if [ "$mode" != test ]; then
     changed=/tmp/changed
     printf '"%s"\n' "$@" >$changed
+elif [ -n "${1-}" ] && [ "${1#./}" = "$1" ]; then
+    mode=again
+    printf '%s\n' "$@" >/tmp/ids
+    # Names of parts may have a slash, and before Go 1.20 a pattern has no alternatives with parts:
+    # all tests run that are called so, and of their parts what begins like one of these.
+    joined() { sed 's/[][\.*^$+?(){}|]/\\&/g' | sort -u | paste -sd '|' -; }
+    set -- .
+    if ! grep -qv :: /tmp/ids; then
+        pattern="^($(sed -E 's#^.*::([^/]+).*#\1#' /tmp/ids | joined))$"
+        grep -qv '::.*/' /tmp/ids ||
+            pattern="$pattern/^($(sed -E 's#^.*::[^/]+/([^/]+).*#\1#' /tmp/ids | joined))"
+        set -- -run "$pattern" .
+    fi
 fi
 files='{{range .%s}}read {{$.Dir}}/{{.}}{{"\\n"}}{{end}}'
 files=$(printf "$files$files$files$files" GoFiles CgoFiles TestGoFiles XTestGoFiles)
 
-find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' -not -path '*/[._]*' | sort \
-    >/tmp/modules
-while read -r file; do
-    folder=$(dirname "$file")
-    ! grep -qsF "\"${folder#./}/" $changed || echo "$PWD/${folder#./}/"
-done </tmp/modules >/tmp/changed-modules
-# The one at the top changes if something does that is in no other.
-sed -n 's#^\./\(.*/\)go\.mod$#"\1#p' /tmp/modules >/tmp/below
-! grep -o '"[^"]*"' $changed | grep -qvF -f /tmp/below || echo "$PWD/" >>/tmp/changed-modules
+if [ "$mode" = again ]; then
+    sed -E 's#::.*##; s#[^/]*\.go$##; s#$#/.#; s#^/+##' /tmp/ids | sort -u >/tmp/modules
+else
+    find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' -not -path '*/[._]*' |
+        sort >/tmp/modules
+    while read -r file; do
+        folder=$(dirname "$file")
+        ! grep -qsF "\"${folder#./}/" $changed || echo "$PWD/${folder#./}/"
+    done </tmp/modules >/tmp/changed-modules
+    # The one at the top changes if something does that is in no other.
+    sed -n 's#^\./\(.*/\)go\.mod$#"\1#p' /tmp/modules >/tmp/below
+    ! grep -o '"[^"]*"' $changed | grep -qvF -f /tmp/below || echo "$PWD/" >>/tmp/changed-modules
+fi
 
 imports_changed() {
     [ "$mode" = test ] || return 1
@@ -58,14 +76,15 @@ lint() {
 
 while read -r file; do
     folder=$(dirname "$file")
-    [ "$folder" = . ] || grep -qxF "$PWD/${folder#./}/" /tmp/changed-modules ||
+    [ "$folder" = . ] || [ "$mode" = again ] || grep -qxF "$PWD/${folder#./}/" /tmp/changed-modules ||
         imports_changed "$folder" || continue
     (
         cd "$folder" || exit
         path=$(GOWORK=off go list -m)
         go list -m 2>/dev/null | grep -qxF "$path" || export GOWORK=off
+        [ "$mode" != again ] || path=$(go list)
         echo "module $folder $path"
-        if [ "$mode" != test ]; then
+        if [ "$mode" = vet ] || [ "$mode" = lint ]; then
             go list -f "$files" ./... 2>/dev/null
             "$mode"
             exit
