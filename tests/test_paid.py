@@ -67,7 +67,7 @@ def prompt_of(received: Received) -> str:
 
 
 def debate(received: Received, words: str = "it is so") -> Sent:
-    """Model a claims, b denies, c confirms, and a rules. What is counted is true."""
+    """Model a claims, b denies, c confirms, and rules. What is counted is true."""
     model = received.body["model"]
     claim = {"line": 1, "title": "It is wrong", "category": "correctness", "severity": "high"}
     claim |= {"trigger": "any cart", "consequence": words, "refuted_if": "it is meant so"}

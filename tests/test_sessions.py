@@ -76,7 +76,7 @@ def test_show_prints_every_question_and_answer_once_and_neutralised() -> None:
     assert shown.count("│ # What the author says") == 1
     for line in (
         *("── critic/first_pass asks gpu:a", "── gpu:b answers reviewer/cross_examination_1"),
-        "── moderator/ruling asks gpu:a",
+        "── moderator/ruling asks gpu:c",
     ):
         assert shown.count(f"{line}\n") == 1
     assert "│ # Task: find defects in this change" in shown

@@ -195,6 +195,7 @@ async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tu
     contested = [case for case in cases if is_contested(case, panel.needed, panel.uncounted)]
     if not contested or not panel.panelists or not plan.rounds:
         return tuple(cases)
+    panel.appoint_moderator([case.raisers for case in contested])
     known = [case for case in cases if case.result or case.is_proven][:MAX_KNOWN]
     asked: list[Question] = []
     for brief, here in cases_by_brief(contested, briefs):
