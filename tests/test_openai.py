@@ -7,7 +7,7 @@ import pytest
 from each import each
 from msgspec.structs import replace
 
-from reviewbot.debate.reader import SCHEMA
+from reviewbot.debate.reader import schema_for
 from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall, Usage, strict_schema
 from tests import fake_openai, test_providers
 from tests.fake_openai import answer, error
@@ -265,7 +265,7 @@ def choices_in(part: Any) -> Iterator[list[Any]]:
 
 def test_the_schema_of_answers_has_no_choices_that_vendors_refuse() -> None:
     """OpenAI takes no objects that begin with the same key, Claude no more than 16 choices."""
-    strict = strict_schema(SCHEMA)
+    strict = strict_schema(schema_for(("python",)))
     every = [*choices_in(strict)]
     assert 0 < len(every) <= 16
     for choices in every:

@@ -6,9 +6,9 @@ schema that came with it.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar, get_args
 
 import msgspec
@@ -100,7 +100,8 @@ LISTS: Mapping[str, type[Struct]] = {
 }
 
 
-def schema_for(languages: Collection[str]) -> dict[str, Any]:
+@cache
+def schema_for(languages: tuple[str, ...]) -> dict[str, Any]:
     """The schema of all answers. Only Python has other kinds of reproductions than tests."""
     _, definitions = msgspec.json.schema_components(LISTS.values(), ref_template="#/$defs/{name}")
     if "python" not in languages:
@@ -110,9 +111,6 @@ def schema_for(languages: Collection[str]) -> dict[str, Any]:
         items = {"type": "array", "items": {"$ref": f"#/$defs/{type_.__name__}"}}
         properties[name] = {"anyOf": [items, {"type": "null"}]}
     return {"type": "object", "properties": properties, "required": [], "$defs": definitions}
-
-
-SCHEMA = schema_for(["python"])
 
 
 def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], list[str]]:
