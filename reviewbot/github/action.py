@@ -82,12 +82,10 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     decide(facts)
     if login := needs_permission_of(facts):
         facts = replace(facts, may_write=pulls.may_write(client, login))
-    run = Run(
-        job=job, runner=runner, client=client, facts=facts, repository=repository, settings=settings
-    )
-    change = steps.read_change(run)
+    change = steps.read_change(job, client, repository, snapshot.pull)
+    run = Run(job, runner, client, facts, repository, settings, change)
     if job.event.asked_by:
-        return obey_order(run, change)
+        return obey_order(run)
     if job.mode == "publish":
         path = job.documents / steps.REVIEW_FILE
         document = read_review(path.read_bytes()) if path.is_file() else None
@@ -95,13 +93,13 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
             raise UsageError(f"{path} holds no review", hint="fetch the artifact reviewbot-review")
         if document.base_commit != change.base_commit:
             raise NothingToDo("base_moved", "It has another base by now: its own run reviews that.")
-        return steps.finish(run, change, document)[0]
+        return steps.finish(run, document)[0]
     is_pushed = subject == "pull_request" and job.mode == "all"
     if is_pushed and may_execute(facts) and job.autofix != "off":
-        return review_and_fix(run, change)
+        return review_and_fix(run)
     review = asyncio.run(review_change(change, steps.host_of(run, facts.state.memory)))
     if job.mode == "all":
-        return steps.finish(run, change, review)[0]
+        return steps.finish(run, review)[0]
     steps.keep(job, runner, review, settings)
     runner.say("The review is handed to the next job: this one posts nothing.")
     return 0

@@ -23,7 +23,7 @@ from reviewbot.debate.judge import Consultation, questions_about_change, questio
 from reviewbot.debate.panel import MakeQuestions
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix_report
-from reviewbot.git.change import Change, Location
+from reviewbot.git.change import Location
 from reviewbot.git.repository import Repository
 from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
@@ -78,13 +78,13 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     return _answer(client, job, comment, act)
 
 
-def obey_order(run: Run, change: Change) -> int:
+def obey_order(run: Run) -> int:
     """Do what the comment asks for that ordered this run, if it still does."""
     snapshot, id = run.snapshot, run.job.event.asked_by
     inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
     command = _read_order(run.client, (*snapshot.comments, *inline_comments), id, *ORDERED)
     comment = CommentEvent(id=id, is_inline=any(each.id == id for each in inline_comments))
-    act = partial(ORDERED[command.verb], run, change, command)
+    act = partial(ORDERED[command.verb], run, command)
     return _answer(run.client, run.job, comment, act)
 
 
@@ -232,13 +232,13 @@ def _explain(client: Client, state: State, known: Remembered) -> str:
     return f"{title}\n\n{inline(why)}\n\n{gone}"
 
 
-def review_again(run: Run, change: Change, command: Command) -> Answer:
+def review_again(run: Run, command: Command) -> Answer:
     """With a focus, or `full`, panelists read again what they have read."""
     focus, memory, reviews = command.text, run.facts.state.memory, run.facts.state.reviews
     if focus or command.verb == "full":
         memory = replace(memory, parts={})
-    made = asyncio.run(review(change, steps.host_of(run, memory, focus)))
-    exit_code, said = steps.finish(run, change, made)
+    made = asyncio.run(review(run.change, steps.host_of(run, memory, focus)))
+    exit_code, said = steps.finish(run, made)
     words = f"{code(made.head_commit[:10])}: {said}"
     cost = made.usage.cost_usd
 
@@ -249,16 +249,16 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
     return Answer(words=words, update=update if cost else None, exit_code=exit_code)
 
 
-def ask(run: Run, change: Change, command: Command) -> Answer:
+def ask(run: Run, command: Command) -> Answer:
     named = {f"F{number}" for number in re.findall(r"\b[Ff](\d+)\b", command.text)}
     known = [known for known in run.facts.state.memory.findings if known.id in named]
-    said = _consult(run, change, partial(questions_about_change, command.text, _cases(run, known)))
+    said = _consult(run, partial(questions_about_change, command.text, _cases(run, known)))
     update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
     question = inline(shortened(command.text, MAX_TEXT["reason"]))
     return Answer(words=f"> {question}\n\n{markdown.consultation(said)}", update=update)
 
 
-def dispute(run: Run, change: Change, command: Command) -> Answer:
+def dispute(run: Run, command: Command) -> Answer:
     """The panel may take back what it raised; what a check reports stands."""
     known = _find(run.facts.state, command)
     if known.dismissed:
@@ -267,7 +267,7 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
         reason = f"{known.check} reports it" if known.check else "a test shows it"
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
     (case,) = _cases(run, [known])
-    said = _consult(run, change, partial(questions_about_claim, case, command.text))
+    said = _consult(run, partial(questions_about_claim, case, command.text))
     words, cost = markdown.consultation(said, about_claim=True), said.usage.cost_usd
     if not said.withdraws:
         stands = "most panelists would have to find it not real, citing a line, and none real"
@@ -291,7 +291,7 @@ def _cases(run: Run, known: Sequence[Remembered]) -> list[Case]:
     return cases
 
 
-ORDERED: Mapping[str, Callable[[Run, Change, Command], Answer]] = {
+ORDERED: Mapping[str, Callable[[Run, Command], Answer]] = {
     "review": review_again,
     "full": review_again,
     "ask": ask,
@@ -301,8 +301,9 @@ ORDERED: Mapping[str, Callable[[Run, Change, Command], Answer]] = {
 }
 
 
-def _consult(run: Run, change: Change, questions: MakeQuestions) -> Consultation:
-    said = asyncio.run(consult(change, steps.make_host(run.job, run.repository, None), questions))
+def _consult(run: Run, questions: MakeQuestions) -> Consultation:
+    host = steps.make_host(run.job, run.repository, None)
+    said = asyncio.run(consult(run.change, host, questions))
     if not said.panelists:
         raise UsageError("No language model is configured, so there is nobody to ask.")
     return said

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
-from reviewbot.git.change import Change, Message
+from reviewbot.git.change import Message
 from reviewbot.github import steps
 from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError, as_described
@@ -53,14 +53,14 @@ HARMLESS_RULES = {
 }
 
 
-def fix(run: Run, change: Change, command: Command) -> Answer:
+def fix(run: Run, command: Command) -> Answer:
     """Fix findings where the change can be executed, and commit what proved itself."""
     if not may_execute(run.facts):
         message = "Fixes are made where the change can be executed: not for forks or Dependabot."
         raise UsageError(message)
     check_branch(run)
     memory, ids = run.facts.state.memory, command.findings
-    if before := _made_before(run, change):
+    if before := _made_before(run):
         made = list[Fix]()
         for done in before:
             names = (memory.numbers.get(key, key) for key in FIXED.findall(done.text))
@@ -76,7 +76,7 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
     }
     if not all(f.check or f.key in earlier for f in wanted):
         memory = replace(memory, parts={})  # then the panel says it again
-    review, results = asyncio.run(draft_fixes(change, steps.host_of(run, memory), ids, earlier))
+    review, results = asyncio.run(draft_fixes(run.change, steps.host_of(run, memory), ids, earlier))
     made, problem = commit_fixes(run, results, review) if results else ([], "; ".join(review.gaps))
 
     def update(state: State) -> State:
@@ -87,16 +87,17 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
     return Answer(words=words, update=update, reviews_again=bool(made), is_done=is_done)
 
 
-def review_and_fix(run: Run, change: Change) -> int:
+def review_and_fix(run: Run) -> int:
     """A review whose findings are fixed as the input `autofix` says. Returns the exit code.
 
     Once somebody has taken a fix back, nothing more is fixed there without being asked.
     """
     mode, runner, pull = run.job.autofix, run.runner, run.snapshot.pull
-    review, results = asyncio.run(draft_fixes(change, steps.host_of(run, run.facts.state.memory)))
+    host = steps.host_of(run, run.facts.state.memory)
+    review, results = asyncio.run(draft_fixes(run.change, host))
     fixed = [result for result in results if result.outcome == "fixed"]
-    offers = asyncio.run(_suggestions(run, change, review, fixed)) if mode == "suggest" else {}
-    exit_code, _ = steps.finish(run, change, review, offers)
+    offers = asyncio.run(_suggestions(run, review, fixed)) if mode == "suggest" else {}
+    exit_code, _ = steps.finish(run, review, offers)
     state, reported = run.facts.state, {finding.id for finding in review.reported}
     back = {id for made in state.fixes for id in made.findings} & reported - {*state.taken_back}
     gone = (*state.taken_back, *sorted(back))
@@ -223,10 +224,10 @@ def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:
     return open_pull(client, commits, *where, title, body, last)
 
 
-def undo(run: Run, change: Change, _: Command) -> Answer:
+def undo(run: Run, _: Command) -> Answer:
     """Give files back what they had before the last fix, where nobody touched them since."""
     pull, fixes, touched = run.snapshot.pull, run.facts.state.fixes, list[str]()
-    before = _made_before(run, change)
+    before = _made_before(run)
     if before and (undone := UNDONE.match(before[-1].text)):
         head = before[-1].commit
         last = Fix(commit=undone[2], findings=tuple(undone[1].split(", ")))
@@ -312,25 +313,23 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
         raise UsageError(f"{NOT_HERE}: {reason}.")
 
 
-def _made_before(run: Run, change: Change) -> list[Message]:
+def _made_before(run: Run) -> list[Message]:
     """What the same command committed in a run that was killed before it could say so."""
     mark = re.compile(rf"{COMMAND}{run.job.event.asked_by}\b")
-    return [message for message in change.messages if mark.search(message.text)]
+    return [message for message in run.change.messages if mark.search(message.text)]
 
 
 def _with_fixes(state: State, made: Sequence[Fix]) -> State:
     return replace(state, fixes=tuple(dict.fromkeys((*state.fixes, *made)))[-MAX_FIXES:])
 
 
-async def _suggestions(
-    run: Run, change: Change, review: Review, fixed: Sequence[TaskResult]
-) -> dict[str, str]:
+async def _suggestions(run: Run, review: Review, fixed: Sequence[TaskResult]) -> dict[str, str]:
     """New lines for findings, where a fix changes nothing but the lines of what it fixes."""
     suggestions: dict[str, str] = {}
     for result in fixed:
         about = {alike(finding) for finding in review.findings if finding.id in result.findings}
         places = {f.id: f.location for f in review.findings if alike(f) in about and f.location}
-        before = await run.repository.read_files(change.head_tree, [*result.files])
+        before = await run.repository.read_files(run.change.head_tree, [*result.files])
         offered, left = dict[str, str](), 0
         for path, content in result.files.items():
             old, new = (

@@ -29,7 +29,7 @@ from reviewbot.github import plan, pulls
 from reviewbot.github.activity import MOVED, Facts, NothingToDo, may_execute
 from reviewbot.github.client import LATER, CallError, Client, GitHubError, as_described
 from reviewbot.github.job import Job, Runner
-from reviewbot.github.pulls import SUMMARY, ReviewEvent, Snapshot, State
+from reviewbot.github.pulls import SUMMARY, PullRequest, ReviewEvent, Snapshot, State
 from reviewbot.journal import Journal, key_of, write_file
 from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
@@ -61,13 +61,14 @@ LINES = re.compile(r"review thread|could not be resolved|diff", re.IGNORECASE)
 NOT_PERMITTED = "The token of this job may not comment: the review is in the job summary."
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class Run(Struct, frozen=True):
     job: Job
     runner: Runner
     client: Client
     facts: Facts
     repository: Repository
     settings: Settings
+    change: Change
 
     @property
     def snapshot(self) -> Snapshot:
@@ -105,17 +106,16 @@ def settings_at(job: Job, repository: Repository, commit: str) -> Settings:
     return load_settings([*job.layers(), *repository_layers(files)]).settings
 
 
-def read_change(run: Run) -> Change:
-    """What the pull request changes since it left its base, with what its author says about it."""
-    pull = run.snapshot.pull
+def read_change(job: Job, client: Client, repository: Repository, pull: PullRequest) -> Change:
+    """What a pull request changes since it left its base, with what its author says about it."""
     path = f"/compare/{pull.base_sha}...{pull.head_sha}"
     # The files are on the first page only; the second has the merge base and none of them.
-    found = run.client.read(path, "compare base and head", per_page="1", page="2")
+    found = client.read(path, "compare base and head", per_page="1", page="2")
     with as_described():
         base = str(found["merge_base_commit"]["sha"])
     if base != pull.base_sha:
-        fetch(run.job, base)
-    change = asyncio.run(run.repository.load_change(f"{base}..{pull.head_sha}"))
+        fetch(job, base)
+    change = asyncio.run(repository.load_change(f"{base}..{pull.head_sha}"))
     said = "\n\n".join(filter(None, (pull.body, change.description)))
     return replace(change, title=pull.title, description=said)
 
@@ -153,9 +153,7 @@ def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
     )
 
 
-def finish(
-    run: Run, change: Change, review: Review, suggestions: Mapping[str, str] | None = None
-) -> tuple[int, str]:
+def finish(run: Run, review: Review, suggestions: Mapping[str, str] = {}) -> tuple[int, str]:
     """Keep a review, and bring it to its pull request. `suggestions` are proven new lines by id.
 
     Returns the exit code of the job, and the verdict or why none is posted. Raises GitHubError.
@@ -164,7 +162,7 @@ def finish(
     try:
         if run.job.dry_run:
             unposted = "A dry run: nothing is posted."
-        elif posted := publish(run, review, change, suggestions or {}):
+        elif posted := publish(run, review, suggestions):
             return code, markdown.review_body(posted)
         else:
             unposted = NOT_PERMITTED
@@ -234,7 +232,7 @@ def find_debated(client: Client, state: State, known: Remembered) -> Finding | N
     return next((finding for finding in found if finding.key == known.key), None)
 
 
-def publish(run: Run, review: Review, change: Change, offers: Mapping[str, str]) -> Review | None:
+def publish(run: Run, review: Review, offers: Mapping[str, str]) -> Review | None:
     """Read what is there, do what is missing, and look again until nothing is.
 
     Returns the review as GitHub takes it, None if this token may not comment. Raises GitHubError
@@ -249,7 +247,7 @@ def publish(run: Run, review: Review, change: Change, offers: Mapping[str, str])
     for _ in range(ATTEMPTS):
         snapshot = pulls.read_snapshot(client, number)
         check_open(snapshot, review.head_commit)
-        desired = make_desired(run, review, change, snapshot, offers)
+        desired = make_desired(run, review, snapshot, offers)
         desired = replace(desired, may_judge=may_judge)
         if plan.PostReview in settled:
             desired = replace(desired, comments=())  # those keep the summary back
@@ -301,7 +299,7 @@ def publish(run: Run, review: Review, change: Change, offers: Mapping[str, str])
 
 
 def make_desired(
-    run: Run, review: Review, change: Change, snapshot: Snapshot, suggestions: Mapping[str, str]
+    run: Run, review: Review, snapshot: Snapshot, suggestions: Mapping[str, str]
 ) -> plan.Desired:
     """What should stand there. People may have dismissed findings while the review was made."""
     settings, state = run.settings.github, pulls.state_of(snapshot)
@@ -339,7 +337,7 @@ def make_desired(
     room = markdown.MAX_BYTES - len(line) - len(SUMMARY)
     event, label = VERDICTS[review.verdict]
     managed = frozenset(each for _, each in VERDICTS.values() if settings.labels)
-    comments = _inline_comments(without, change, review.head_commit, suggestions)
+    comments = _inline_comments(without, run.change, review.head_commit, suggestions)
     return plan.Desired(
         commit=review.head_commit,
         is_complete=review.complete,
