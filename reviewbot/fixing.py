@@ -50,7 +50,7 @@ async def fix(
         found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
         found = [_with_debate_of(earlier.get(f.key, f), f) for f in found]
         whole, project = await prepare(change, services)
-        briefs = await briefs_of(whole, project, services.panel, services)
+        briefs = await briefs_of(whole, project, services)
         trials = await _trials(whole, project, services, briefs[0])
         results = await fix_findings(found, trials, project, briefs)
         seconds = round(time.monotonic() - started, 2)

@@ -53,7 +53,7 @@ def cases_by_brief(cases: Cases, briefs: Briefs) -> Iterator[tuple[Brief, list[C
 
 
 def questions_about(
-    cases: Cases, panelist: str, phase: str, template: str, briefs: Briefs, known: Cases = ()
+    cases: Cases, panelist: str, phase: str, template: str, plan: Plan, known: Cases
 ) -> list[Question]:
     """One question a batch. `template` is that of the prompt, which gets the cases.
 
@@ -64,6 +64,7 @@ def questions_about(
         return hashlib.sha256(f"{phase} {panelist} {case.id}".encode()).digest()
 
     questions: list[Question] = []
+    briefs = plan.briefs_of(panelist)
     for brief, here in cases_by_brief(cases, briefs):
         others = [case for case in known if brief_about(case.location, briefs) is brief]
         for number, batch in enumerate(_batches(sorted(here, key=order), template), start=1):
@@ -87,18 +88,18 @@ async def ask_about(
     return given
 
 
-async def cross_examine(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
+async def cross_examine(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     """In round 1 a panelist judges what others raised; in round 2 also its own, unmarked."""
     cases = list(cases)
     for number in range(1, plan.rounds + 1):
         asked: list[Question] = []
         phase = f"cross_examination_{number}"
         for name in panel.names:
-            own = plan.briefs_of(name, briefs)
-            shown = [case for case in cases if plan.is_shown(case.location, name, own)]
+            shown = [case for case in cases if plan.is_shown(case.location, name)]
             here = [case for case in shown if is_asked(case, name, number, plan)]
             known = [c for c in shown if c not in here and (c.result or c.tested != "refuted")]
-            asked += questions_about(here, name, phase, "cross_examination", own, known[:MAX_KNOWN])
+            known = known[:MAX_KNOWN]
+            asked += questions_about(here, name, phase, "cross_examination", plan, known)
         given = await _ask(asked, panel)
         for place, case in enumerate(cases):
             said = [_position(*p, number, case.positions) for p in given if p[1].case == case.id]
@@ -120,7 +121,7 @@ def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
     return len(case.holders("real")) >= len(case.holders("not_real")) > 0
 
 
-async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
+async def ask_intent(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
     A test written for a claim shows that the result differs. Whether that is wrong, only the change
@@ -129,7 +130,7 @@ async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> 
     """
     proven = [c for c in cases if c.is_proven and (not c.result or c.result.severity != c.severity)]
     known = [case for case in cases if case.result and case not in proven][:MAX_KNOWN]
-    if not any(brief.statements for brief in briefs):
+    if not any(brief.statements for brief in plan.briefs):
         silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
         return tuple(replace(c, intentions=silence) if c in proven else c for c in cases)
     witnesses = {}
@@ -140,13 +141,13 @@ async def ask_intent(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> 
     asked: list[Question] = []
     for name in (name for name in (*panel.names, MODERATOR) if name not in plan.own):
         here = [case for case in proven if name in witnesses[case.id]]
-        asked += questions_about(here, name, "intent", "intent", briefs, known)
+        asked += questions_about(here, name, "intent", "intent", plan, known)
     given = await ask_about(asked, panel, "intentions", IntentAnswer)
     intentions = defaultdict[str, list[Intention]](list)
     for question, answer in given:
         cited = citation_of(answer.intended or "")
         # What a part of a large change adds may be looked up by those who read another part.
-        is_read = question.shows(cited) and any(brief.states(cited) for brief in briefs)
+        is_read = question.shows(cited) and any(brief.states(cited) for brief in plan.briefs)
         citation = cited if is_read else None
         intentions[answer.case].append(Intention(question.panelist, citation, answer.reason))
     cases = [replace(case, intentions=tuple(intentions[case.id])) for case in cases]
@@ -190,7 +191,7 @@ def join_same(
     return [*{case.id: case for case in found.values()}.values()]
 
 
-async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tuple[Case, ...]:
+async def moderate(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     """Ask with cases and arguments in both orders, if there are two. All rulings have to agree."""
     contested = [case for case in cases if is_contested(case, panel.needed, panel.uncounted)]
     if not contested or not panel.panelists or not plan.rounds:
@@ -198,7 +199,7 @@ async def moderate(cases: Cases, briefs: Briefs, panel: Panel, plan: Plan) -> tu
     panel.appoint_moderator([case.raisers for case in contested])
     known = [case for case in cases if case.result or case.is_proven][:MAX_KNOWN]
     asked: list[Question] = []
-    for brief, here in cases_by_brief(contested, briefs):
+    for brief, here in cases_by_brief(contested, plan.briefs):
         # It is often of another vendor, whose cache does not know what the panelists read.
         paths = {claim.location.path for case in here for claim in case.claims}
         paths |= {p.path for p in brief.passages if classify(p.path) in INTENT}

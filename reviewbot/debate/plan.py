@@ -66,6 +66,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     effort: Effort = "high"
     reasons: tuple[str, ...] = ()
+    briefs: Briefs
     readers: Mapping[str, tuple[str, ...]] = {}
     own: Mapping[str, Brief | None] = {}
     rounds: int = 2
@@ -73,12 +74,14 @@ class Plan(Struct, frozen=True, kw_only=True):
     forecasts: Mapping[str, str] = {}
     earlier: Sequence[tuple[Location, str]] = ()
 
-    def is_shown(self, place: Location | None, panelist: str, briefs: Briefs) -> bool:
-        """Whether a panelist may be asked about a place, with briefs that it may be asked about."""
-        return panelist not in self.own or any(place and b.shows(str(place)) for b in briefs)
+    def is_shown(self, place: Location | None, panelist: str) -> bool:
+        """Whether a panelist may be asked about a place."""
+        own = self.briefs_of(panelist)
+        return panelist not in self.own or any(place and b.shows(str(place)) for b in own)
 
-    def briefs_of(self, panelist: str, briefs: Briefs) -> Briefs:
-        return [b for b in [self.own[panelist]] if b] if panelist in self.own else briefs
+    def briefs_of(self, panelist: str) -> Briefs:
+        """Those that a panelist may be asked about."""
+        return [b for b in [self.own[panelist]] if b] if panelist in self.own else self.briefs
 
 
 def make_plan(
@@ -101,6 +104,7 @@ def make_plan(
     return Plan(
         effort=effort,
         reasons=reasons,
+        briefs=briefs,
         readers=readers,
         rounds=ROUNDS[effort],
         only_serious=effort == "medium" or is_calm,
@@ -138,9 +142,7 @@ def _code_of(file: ChangedFile) -> Iterator[str]:
     return (t for t in changed if t.strip() and (DIRECTIVE.match(t) or not PROSE.match(t)))
 
 
-async def delegate(
-    briefs: Briefs, plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float
-) -> Plan:
+async def delegate(plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float) -> Plan:
     """Give local panelists, who have `paces`, what they can read in their share of the seconds.
 
     A strong model chooses it.
@@ -151,7 +153,7 @@ async def delegate(
     readers, owns, forecasts = dict(plan.readers), dict(plan.own), dict(plan.forecasts)
     for panelist in panel.panelists:
         name, pace = panelist.name, paces.get(panelist.name)
-        mine = [brief for brief in briefs if name in readers[brief.name]]
+        mine = [brief for brief in plan.briefs if name in readers[brief.name]]
         if not mine or not pace:
             continue
         capacity = pace.readable(SHARE * seconds)
