@@ -206,13 +206,16 @@ PLANS = [
     ({f"tests/data/{path}": text for path, text in SHOP.items()}, {"a.py": ""}, "pytest"),
     ({"a/setup.py": "", ".github/run_api_test.py": ""}, {"README.md": "More\n"}, ""),
     # What all projects below share, at the top or between
-    (SERVICES, {"uv.lock": ""}, "pytest services/api, pytest services/web"),
+    (SERVICES, {"tox.ini": ""}, "pytest services/api, pytest services/web"),
     (
         SERVICES | SHOP,
         {"services/pyproject.toml": "# more\n", "libs/conftest.py": ""},
         "pytest services/api, pytest services/shop, pytest services/web",
     ),
     (SERVICES | NODE, {"tsconfig.base.json": "{}"}, "npm-test a/b"),
+    # What is locked is installed for both sides, unless it is data of tests.
+    (SERVICES | NODE, {"uv.lock": "", "a/b/yarn.lock": "", "services/api/uv.lock": ""}, ""),
+    (SERVICES, {"services/api/tests/data/uv.lock": ""}, "pytest services/api"),
     # The top of a workspace of uv, which may be a package itself
     (SERVICES | {"pyproject.toml": UV}, {"services/web/page.py": ""}, "pytest"),
     (SERVICES | VIRTUAL, {"services/web/page.py": ""}, "pytest services/web"),

@@ -287,11 +287,10 @@ def _is_installed(path: str, project: Project) -> bool:
         return False
     is_in_package = str(file.parent / "__init__.py") in project.base_files
     named = re.compile(rf"\b{re.escape(file.stem)}\b")
-    for folder, (name, line) in product(file.parents, PACKAGING.items()):
-        text = project.base_texts.get(str(folder / name))
-        if text is not None and line.search(text) and (is_in_package or named.search(text)):
-            return True
-    return False
+    places = product(file.parents, PACKAGING.items())
+    found = ((project.base_texts.get(str(folder / name)), line) for folder, (name, line) in places)
+    texts = [text for text, line in found if text is not None and line.search(text)]
+    return any(is_in_package or named.search(text) for text in texts)
 
 
 def _place_at_head(file: ChangedFile, project: Project) -> str:
