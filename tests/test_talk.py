@@ -133,6 +133,18 @@ def test_ideas_that_most_call_the_same_are_one(serve: Serve) -> None:
     assert "    In other words: Speed up lookups. How: Speed up lookups.\n" in done.stdout
 
 
+def test_who_casts_no_vote_keeps_nothing_open(serve: Serve) -> None:
+    refusal = Sent(status=400, chunks=(b"{}",))
+    serve(lambda r: refusal if r.body["model"] == "c" else negotiator(r))
+    done = run("negotiate", "What first?")
+    assert "optimizer/vote_1 is missing: " in done.stdout
+    assert "Agreed\nI2  Use a database  (1 for, 0 against)" in done.stdout
+    assert "Rejected\nI1  Cache the prices  (0 for, 1 against)" in done.stdout
+    # Nobody else votes on the idea of the only one who votes at all.
+    serve(lambda r: negotiator(r) if r.body["model"] == "a" else refusal)
+    assert "Contested\nI1  Cache the prices  (0 for, 0 against)" in run("negotiate", "Now?").stdout
+
+
 def test_a_person_at_a_terminal_sees_the_table_once(serve: Serve) -> None:
     serve(negotiator)
     with on_a_terminal("negotiate", "How?") as type_after:

@@ -4,7 +4,7 @@ Everybody proposes without seeing the others, all ideas come to one table withou
 attacks and votes, and on what is contested there is a second vote with all objections in view.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from itertools import combinations
 from typing import Literal
 
@@ -134,13 +134,15 @@ async def negotiate(
         remarks = {name: answer.remark for name, answer in answers if answer.remark.strip()}
         ideas = put_on_table((name, answer.ideas[:MAX_IDEAS]) for name, answer in answers)
         given = {"question": question, "remarks": remarks.values()}
+        voters = set[str]()  # a model that gives no answer keeps nothing open
         for number in (1, 2):
             if contested := [idea for idea in ideas if idea.standing == "contested"]:
                 settled = [idea for idea in ideas if idea.standing != "contested"]
                 text = prompts.render("ballot", ideas=contested, settled=settled, **given)
                 cast = await panel.ask_for(panel.names, f"vote_{number}", text, brief, Ballots)
+                voters |= {name for name, _ in cast}
                 joined = join_same(ideas, cast, panel.names)
-                ideas = [with_votes(idea, number, cast, panel.names) for idea in joined]
+                ideas = [with_votes(idea, number, cast, voters) for idea in joined]
         result = Negotiation(
             question=question,
             panelists=panel.names,
@@ -193,7 +195,7 @@ def join_same(
 
 
 def with_votes(
-    idea: Idea, number: int, cast: Sequence[tuple[str, Ballots]], panelists: Sequence[str]
+    idea: Idea, number: int, cast: Sequence[tuple[str, Ballots]], voters: Set[str]
 ) -> Idea:
     """What is settled stays so. Of several votes of a panelist in a round, the last one counts."""
     if idea.standing != "contested":
@@ -204,18 +206,18 @@ def with_votes(
         for ballot in [ballot for ballot in answer.ballots if ballot.idea == idea.id][-1:]
     ]
     idea = replace(idea, votes=(*idea.votes, *votes))
-    others = len(set(panelists) - set(idea.authors))
+    others = len(voters - set(idea.authors))
     return replace(idea, standing=standing_of(idea, others, is_last=number == 2))
 
 
 def standing_of(idea: Idea, others: int, *, is_last: bool) -> Standing:
     """Whether an idea is agreed on by those who did not propose it.
 
-    Until the last vote, one objection keeps it open. Then most of them decide; a tie does not. An
-    idea that all panelists proposed is agreed, and none is rejected by fewer than proposed it.
+    Until the last vote, one objection keeps it open. Then most of them decide; a tie does not. What
+    all who vote proposed is agreed, and nothing is rejected by fewer than proposed it.
     """
     adopt, reject = len(idea.cast("adopt")), len(idea.cast("reject"))
-    if not others or (2 * adopt > others and (not reject or is_last)):
+    if (not others and len(idea.authors) > 1) or (2 * adopt > others and (not reject or is_last)):
         return "agreed"
     if 2 * reject > others and reject >= len(idea.authors) and (not adopt or is_last):
         return "rejected"
