@@ -287,13 +287,18 @@ def test_the_panel_of_a_conversation_sees_the_last_review(serve: Serve, shop: Pr
     assert '## "The last review, of --staged"' in prompt
     assert "F1  critical  key.txt:1" in prompt
     assert key not in prompt
+    run("chat", text=f"{'Long. ' * 11_000}\nHello?\n")
+    first, second = map(prompt_of, server.received[-2:])
+    assert "without its beginning" not in first
+    assert "so far, without its beginning" in second
 
 
 def test_a_leads_and_others_are_asked_by_name(serve: Serve) -> None:
     serve(talker)
-    said = "Hello?\n/ask c Hello?\n/ask z Hello?\n/lead c\nHi\n/?\n"
+    said = "Hello?\n\n/lead\n/ask c Hello?\n/ask z Hello?\n/lead c\nHi\n/?\n"
     done = run("chat", "--lead", "b", text=said)
-    assert "b says three\nc: c here\n" in done.stdout
+    shown = "a (gpu:a), b (gpu:b), c (gpu:c). b leads.\n"
+    assert done.stdout.startswith(f"b says three\n{shown}c: c here\n")
     assert "nobody is called z (there is a, b, c)" in done.stderr
     assert "c leads.\nc here\n" in done.stdout
     assert "/ask NAME TEXT" in done.stdout

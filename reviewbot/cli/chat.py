@@ -101,10 +101,10 @@ async def _obey(line: str, chat: Chat) -> None:
     elif verb == "/cost":
         _print(usage_words(chat.client.totals))
     elif verb in ("/lead", "/models"):
-        if verb == "/lead":
+        if verb == "/lead" and name:
             chat.lead = chat.check(name)
         _print(_models(chat))
-    else:
+    elif line:
         _print(HELP)
     for who, answer in answers.items():
         _print(answer if who == chat.lead and len(answers) == 1 else f"{who}: {answer}")

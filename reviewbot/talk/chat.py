@@ -81,9 +81,10 @@ class Chat:
         return given
 
     async def _answer(self, name: str, message: str) -> str:
-        said = "\n\n".join(f"{who}: {text}" for who, text in self.history)[-MAX_HISTORY:]
+        said = "\n\n".join(f"{who}: {text}" for who, text in self.history)
         others = [member for member in self.members.values() if member.name != name]
-        text = prompts.render("chat", who=name, others=others, history=said, message=message)
+        given = {"history": said[-MAX_HISTORY:], "is_cut": len(said) > MAX_HISTORY}
+        text = prompts.render("chat", who=name, others=others, message=message, **given)
         return await self._ask(self._leads, name, f"chat_{self._asked['chat']}", text)
 
     async def _consult(
@@ -144,10 +145,9 @@ def members_of(panelists: Sequence[Panelist]) -> list[Panelist]:
 
 def read_answer(text: str) -> str:
     """An answer in plain text is one as well. Raises ValueError for an empty one."""
-    try:
+    answer = text
+    with suppress(ValueError):
         answer = read_document(text, Answer).answer
-    except ValueError:
-        answer = text
     if not answer.strip():
         raise ValueError("the answer is empty")
     return answer.strip()
