@@ -69,14 +69,17 @@ def _with_debate_of(earlier: Finding, finding: Finding) -> Finding:
 
 
 async def pursue(
-    goal: str, paths: Sequence[str], change: Change, host: Host, log: str = ""
+    goal: str | None, paths: Sequence[str], change: Change, host: Host, report: str = ""
 ) -> TaskResult:
     """Work towards one of GOALS in files of a change, by default in its source files.
 
-    With REPAIR, make the tests pass that fail at its head; the log is that of CI, if there is one.
+    With REPAIR, make the tests pass that fail at its head; the report is the log of CI, if there is
+    one. Without a goal, reproduce and fix what somebody reports about the head.
     """
+    if goal is None:
+        return await _work(partial(prepare_bug, report), change, host)
     if goal == REPAIR:
-        return await _work(partial(prepare_repair, log, change), change, host)
+        return await _work(partial(prepare_repair, report, change), change, host)
     assert host.repository
     if missing := sorted({*paths} - await host.repository.list_files(change.head_tree)):
         hint = "name files as they are called from the top of the repository"
@@ -85,11 +88,6 @@ async def pursue(
     if not any(path.endswith(".py") for path in chosen):
         raise UsageError("there is no Python in it", hint=f"fix --goal {goal} HEAD -- PATH")
     return await _work(partial(GOALS[goal], chosen), change, host)
-
-
-async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
-    """Reproduce and fix what somebody reports about the head of a change. Raises UsageError."""
-    return await _work(partial(prepare_bug, report), change, host)
 
 
 async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:

@@ -19,7 +19,7 @@ from reviewbot.checks.languages.javascript import JAVASCRIPT
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.project import find_uses, folder_of, load_project
 from reviewbot.checks.run import applies
-from reviewbot.fixing import fix, fix_report
+from reviewbot.fixing import fix, pursue
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.sandbox.bubblewrap import Bubblewrap
@@ -294,7 +294,8 @@ def test_a_report_about_a_project_is_reproduced_there(services: Project) -> None
     with Repository(services.folder) as repository:
         change = asyncio.run(repository.load_change("HEAD"))
         host = host_of(repository, Scripted(answer))
-        result = asyncio.run(fix_report("An empty cart costs 1, see api/src/cart.py", change, host))
+        report = "An empty cart costs 1, see api/src/cart.py"
+        result = asyncio.run(pursue(None, (), change, host, report))
     assert result.outcome == "fixed", result.attempts
     test = next(path for path in result.files if path != API)
     assert test.startswith("services/api/tests/test_regression_")

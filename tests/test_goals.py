@@ -13,10 +13,10 @@ from scripted import Answer, Scripted, by_edit, by_edits, work
 from reviewbot.checks.languages.python import PYTEST
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import ModelError, UsageError
-from reviewbot.fixing import fix_report, pursue
+from reviewbot.fixing import pursue
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
-from reviewbot.tasks.described import PATH
+from reviewbot.tasks.described import MAX_REPORT, PATH, readable
 from reviewbot.tasks.goals import mutants_of, size_of
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
@@ -67,7 +67,7 @@ def pursue_goal(project: Project, goal: str, answer: Answer) -> tuple[TaskResult
 
 
 def solve(project: Project, answer: Answer, report: str) -> tuple[TaskResult, Scripted]:
-    return work(project, answer, lambda c, h: fix_report(report, c, h))
+    return work(project, answer, lambda c, h: pursue(None, (), c, h, report))
 
 
 def fix_prompt(scripted: Scripted) -> str:
@@ -327,7 +327,8 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
 
 def test_a_file_of_a_report_that_is_too_large_is_named(largest: Project) -> None:
     largest.commit("Explain", {"lists.py": LARGEST + "# Many words.\n" * 6_000})
-    result, scripted = solve(largest, by_report(REPRODUCED), REPORT)
+    result, scripted = solve(largest, by_report(REPRODUCED), f"$ python app.py\n{REPORT}")
+    assert result.title == "Fix: ValueError: max() arg is an empty sequence"
     assert 'tools read parts of: "lists.py"' in fix_prompt(scripted)
     assert result.outcome == "fixed"
 
@@ -391,6 +392,17 @@ def test_long_words_in_a_report_take_no_time() -> None:
     started = time.monotonic()
     assert PATH.findall(report) == ["src/lists.py", "./web/a.ts"]
     assert time.monotonic() - started < 2
+
+
+def test_of_a_long_log_the_part_is_read_that_says_what_failed() -> None:
+    lines = "2026-11-28T10:00:00.0100000Z \x1b[36mCollecting lists==1.0\x1b[0m\n" * 2_000
+    failed = "E   assert [] == [1]\nFAILED test_lists.py::test_sign - assert [] == [1]\n"
+    for log in (f"\ufeff{lines}{failed}{lines}", f"{lines}FAIL one\n{lines}{failed}", lines):
+        read = readable(log)
+        assert len(read) <= MAX_REPORT
+        assert (failed in read) == (failed in log)
+        assert not re.search("\x1b|2026|FAIL one", read)
+    assert readable(f"It fails.\n{failed}") == f"It fails.\n{failed}"
 
 
 def test_what_reproduces_nothing(largest: Project) -> None:

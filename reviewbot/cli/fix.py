@@ -12,7 +12,7 @@ from reviewbot.cli.review import TargetAndPaths, is_unanswered
 from reviewbot.cli.terminal import CONTENT, deliver, panel_options, say, style_for, wait_for
 from reviewbot.config.settings import Effort
 from reviewbot.errors import ReviewbotError, UsageError
-from reviewbot.fixing import develop, fix, fix_report, pursue
+from reviewbot.fixing import develop, fix, pursue
 from reviewbot.git.writer import Write, open_writer, recover
 from reviewbot.reports import render
 from reviewbot.reports.text import commit_message, render_fixes
@@ -92,10 +92,8 @@ async def run_fix(options: Options, specification: str = "") -> int:
         report = (options.report or b"").decode("utf-8", "replace")
         if specification:
             results = await develop(specification, change, host)
-        elif options.goal:
+        elif options.goal or report:
             results = [await pursue(options.goal, options.paths, change, host, report)]
-        elif report:
-            results = [await fix_report(report, change, host)]
         else:
             files = await repository.read_files(change.head_tree, [f.path for f in change.files])
             root = await repository.root()

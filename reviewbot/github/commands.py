@@ -22,7 +22,7 @@ from reviewbot.debate.case import Case, Claim
 from reviewbot.debate.judge import Consultation, questions_about_change, questions_about_claim
 from reviewbot.debate.panel import MakeQuestions
 from reviewbot.errors import GitError, UsageError
-from reviewbot.fixing import fix_report
+from reviewbot.fixing import pursue
 from reviewbot.git.change import Location
 from reviewbot.git.repository import Repository
 from reviewbot.github import pulls, steps
@@ -326,7 +326,7 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
     with Repository(steps.fetch(job, sha)) as repository:
         change = asyncio.run(repository.load_change(f"{sha}..{sha}"))
         host = replace(steps.make_host(job, repository, None), may_execute=True)
-        result = asyncio.run(fix_report(report, change, host))
+        result = asyncio.run(pursue(None, (), change, host, report))
     cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""
     if result.outcome != "fixed":
         return Answer(words=f"{markdown.fixes([result], (), '')}{cost}", is_done=False)

@@ -21,7 +21,6 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -30,7 +29,7 @@ from uvicorn import Config, Server
 
 from reviewbot.errors import ReviewbotError
 from reviewbot.events import Emit, Event
-from reviewbot.fixing import develop, fix, fix_report, pursue
+from reviewbot.fixing import develop, fix, pursue
 from reviewbot.git.diff import load_patch
 from reviewbot.pipeline import review
 from reviewbot.reports import FORMATS, render
@@ -201,10 +200,8 @@ async def perform(order: Order, host: Host, state: State) -> Any:
     found: dict[str, Any] = {}
     if isinstance(order, DevelopOrder):
         fixes = await develop(order.specification, change, host)
-    elif order.goal:
+    elif order.goal or order.report.strip():
         fixes = [await pursue(order.goal, order.paths, change, host, order.report)]
-    elif order.report.strip():
-        fixes = [await fix_report(order.report, change, host)]
     else:
         found["review"], fixes = await fix(change, host, order.findings)
         state.save(found["review"])
@@ -249,11 +246,12 @@ class Api:
         """A stream of server-sent events; with Last-Event-ID, those after it."""
         job, last = self._job(request), request.headers.get("last-event-id", "0")
 
-        async def stream() -> AsyncIterator[str]:
+        async def stream() -> AsyncIterator[bytes]:
             after = int(last) if last.isdecimal() and len(last) < 19 else 0
             async for number, event in self._jobs.events(job, after):
-                yield f"id: {number}\nevent: progress\ndata: {_text(event)}\n\n"
-            yield f"event: end\ndata: {_text(replace(job, result=None))}\n\n"
+                text = msgspec.json.encode(event)
+                yield b"id: %d\nevent: progress\ndata: %b\n\n" % (number, text)
+            yield b"event: end\ndata: %b\n\n" % msgspec.json.encode(replace(job, result=None))
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
@@ -320,7 +318,7 @@ class Api:
             with closing(open_store(self._ledger, self._state.folder)) as store:
                 return read(store)
 
-        return await run_in_threadpool(work)
+        return await asyncio.to_thread(work)
 
 
 Handler = Callable[[Api, Request], Awaitable[Response]]
@@ -395,10 +393,6 @@ def openapi() -> dict[str, Any]:
 
 def _without(document: Struct, *names: str) -> dict[str, Any]:
     return {name: value for name, value in asdict(document).items() if name not in names}
-
-
-def _text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def _json(value: Any, status: int = 200, headers: Mapping[str, str] = {}) -> Response:

@@ -5,6 +5,7 @@ The test is written for a report or a step of a specification, or is one that fa
 
 import hashlib
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -14,7 +15,6 @@ from statistics import mode
 from textwrap import shorten
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, is_below
 from reviewbot.checks.evidence import FAILURES, TestOutcome
@@ -35,6 +35,7 @@ from reviewbot.text.plain import first_line, unstyled
 from reviewbot.text.secrets import shown
 
 MAX_REPORT = 20_000  # characters, of a specification too
+LEAD = 2_000  # characters of a log before the first line that says what failed
 INSTEAD = "write a test that fails, then: reviewbot fix --goal repair"
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES, MAX_NAME = 6, 200, 40  # the last: characters of a test file's
@@ -47,7 +48,12 @@ NAME = re.compile(r"\b(?=\w*[A-Z_\d])\w{4,60}\b|\b[a-z]{4,60}(?=\(|\.\w)|(?<=[.`
 WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
 EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
 # What logs of GitHub Actions have before each line.
-TIME = re.compile(r"(?m)^(?:[^\t\n]+\t){,2}\d{4}-\d\d-\d\dT[\d:.]+Z ")
+TIME = re.compile(r"(?m)^(?:[^\t\n]+\t){,2}\ufeff?\d{4}-\d\d-\d\dT[\d:.]+Z ")
+# How tools, interpreters and compilers begin a line that says what failed.
+FAILED = re.compile(
+    r"(?m)^[ \t]*(?:E  |FAIL(?:ED)?\b|--- FAIL|not ok\b|[✖✗✕●] |Traceback \(|panic: |thread '.*' p"
+    r"|(?:[^\s:]+:\d+(?::\d+)?: )?error(?:\[\w+\])?:|(?:[\w.]+\.)?\w*(?:Error|Exception|Warning)\b)"
+)
 DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"
 
 
@@ -82,14 +88,18 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     if not any(path.endswith(".py") for path in await trials.repository.list_files(tree)):
         message = "a report is reproduced by a test in Python, and there is no Python here"
         raise UsageError(message, hint=INSTEAD)
+    report = readable(report)
     paths, files = await _files(report, trials, otherwise=0)
-    folder = await trials.folder_of(paths)
-    prompt = prompts.render("reproduce", report=shown(report[:MAX_REPORT]), files=files)
+    folder, text = await trials.folder_of(paths), shown(report)
+    prompt = prompts.render("reproduce", report=text, files=files)
     names = trials.panel.names[:MAX_HYPOTHESES]
     answers = await trials.panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in trials.panel.absences]
     if not answers:
         raise ModelError(f"nobody answered ({'; '.join(reasons)})")
+    said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
+    is_prose = re.match(r"#* ?\w", said[0]) and not said[0].startswith("Traceback ")
+    title = said[0] if is_prose else ([*filter(FAILED.match, said)] or said)[-1]
     left, tried = iter(answers), {""}
 
     async def following(_: tuple[str, ...] = ()) -> Task | None:
@@ -98,46 +108,39 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
                 if hypothesis.test.strip() in tried:
                     raise ValueError(hypothesis.cause or "no test")
                 tried.add(hypothesis.test.strip())
-                task = await _task_of(hypothesis, report, tuple(paths), folder, trials)
-                return replace(task, id=f"report_{len(tried) - 1}", instead=following)
+                return await task_of(hypothesis)
             except ValueError as error:
                 reasons.append(f"{author}: {error}")
         return None
+
+    async def task_of(hypothesis: Hypothesis) -> Task:
+        """Raises ValueError with the reason if its test shows nothing, or no fix may bring it."""
+        test = hypothesis.test
+        reproduction = Reproduction(language=PYTHON.name, source=test)
+        run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
+        if problem := why_no_reproduction(run, report):
+            raise ValueError(problem)
+        digest = hashlib.sha256(test.encode()).hexdigest()[:8]
+        path = await path_of_test(f"regression_{digest}", folder, trials)
+        tidied, refusals, _ = await trials.tidy(path, test.encode())
+        if refusals:
+            raise ValueError(refusals[0])
+        return Task(
+            id=f"report_{len(tried) - 1}",
+            kind="bug",
+            title=f"Fix: {title[:200]}",
+            paths=tuple(paths),
+            given={path: tidied},
+            details={"report": text, "cause": hypothesis.cause, "test": test, "path": path},
+            purpose=f"{text}\n\nThe test of it, which is part of the change:\n{test}",
+            judge=partial(_judge, reproduction, path, folder, trials, "fix"),
+            instead=following,
+        )
 
     if task := await following():
         return task
     hint = "add the command, the input and the whole traceback to the report"
     raise UsageError(f"nobody could reproduce it ({'; '.join(reasons)})", hint=hint)
-
-
-async def _task_of(
-    hypothesis: Hypothesis, report: str, paths: tuple[str, ...], folder: str, trials: Trials
-) -> Task:
-    """Raises ValueError with the reason if its test shows nothing, or no fix may bring it."""
-    reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
-    tree = trials.change.head_tree
-    run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
-    if problem := why_no_reproduction(run, report):
-        raise ValueError(problem)
-    digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
-    path = await path_of_test(f"regression_{digest}", folder, trials)
-    tidied, refusals, _ = await trials.tidy(path, hypothesis.test.encode())
-    if refusals:
-        raise ValueError(refusals[0])
-    text = shown(report[:MAX_REPORT])
-    said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
-    errors = [line for line in said if EXCEPTION.match(line.partition(":")[0].rpartition(".")[2])]
-    title = (errors or said)[-1] if said[0].startswith((">>>", "Traceback ")) else said[0]
-    return Task(
-        id="report",
-        kind="bug",
-        title=f"Fix: {title[:200]}",
-        paths=paths,
-        given={path: tidied},
-        details={"report": text, "cause": hypothesis.cause, "test": hypothesis.test, "path": path},
-        purpose=f"{text}\n\nThe test of it, which is part of the change:\n{hypothesis.test}",
-        judge=partial(_judge, reproduction, path, folder, trials, "fix"),
-    )
 
 
 async def _judge(
@@ -158,7 +161,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 
     Raises UsageError if there is nothing to repair.
     """
-    tree, log = trials.change.head_tree, TIME.sub("", unstyled(log))[-MAX_REPORT:]
+    tree, log = trials.change.head_tree, readable(log)
     project = await project_at(tree, trials)
     red, suites, problems = list[TestOutcome](), list[Check](), list[str]()
     for check in project.checks:
@@ -242,14 +245,14 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 
 async def plan_increments(specification: str, trials: Trials) -> list[Increment]:
     """The steps, which build on each other. Raises ReviewbotError if there is no plan."""
-    text = shown(specification[:MAX_REPORT])
     existing = await trials.repository.list_files(trials.change.head_tree)
     languages = {language_of(path) for path in existing} & trials.languages.keys()
     if languages and PYTHON.name not in languages:
         raise UsageError("a step is built in Python, and there is no Python here", hint=INSTEAD)
     _, files = await _files(specification, trials)
-    given = {"specification": text, "names": names_of(existing), "files": files, "most": MAX_STEPS}
-    prompt = prompts.render("increments", **given)
+    given = {"names": names_of(existing), "files": files, "most": MAX_STEPS}
+    text = shown(specification[:MAX_REPORT])
+    prompt = prompts.render("increments", specification=text, **given)
     panel = trials.panel
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
     if not answers:
@@ -357,16 +360,27 @@ def why_no_reproduction(run: Run, report: str) -> str:
     return f"the test itself fails: {failed[0].message[:200]}" if failed else "no test fails"
 
 
+def readable(report: str) -> str:
+    """A report without colours and times. Of a long one, the part that says most of what failed."""
+    text = TIME.sub("", unstyled(report))
+    if len(text) <= MAX_REPORT:
+        return text
+    at = [found.start() for found in FAILED.finditer(text)] or [len(text)]
+    most = max(range(len(at)), key=lambda n: bisect(at, at[n] + MAX_REPORT - LEAD) - n)
+    start = max(0, min(at[most] - LEAD, len(text) - MAX_REPORT))
+    return f"…\n{text[start + 2 : start + MAX_REPORT]}"
+
+
 async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
     """Files that a report names: the innermost of a traceback first, modules, definitions."""
     existing = sorted(await trials.repository.list_files(tree))
     names = [*dict.fromkeys(PATH.findall(report))][-MAX_NAMES:]
     found = [path for name in names for path in _ending(name, existing)][::-1]
-    called = {n for n in NAME.findall(report) if n.isidentifier() and not n.startswith("__")}
+    called = Counter(n for n in NAME.findall(report) if n.isidentifier() and n[:2] != "__")
     found += [at for at in existing if at[-3:] == ".py" and at[:-3].rpartition("/")[2] in called]
-    for words in (called, {*WORD.findall(report)}):
+    for words in (called, Counter(WORD.findall(report))):
         if words and (words is called or not found):  # what may be English only if need be
-            pattern = DEFINITION.format("|".join(sorted(words)[:200]))
+            pattern = DEFINITION.format("|".join(name for name, _ in words.most_common(MAX_NAMES)))
             matches = await trials.repository.search(tree, pattern, ())
             count = Counter(match.path for match in matches if classify(match.path) == "source")
             found += [path for path, _ in count.most_common(MAX_FILES)]

@@ -9,6 +9,7 @@ import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import accumulate
 
@@ -186,8 +187,10 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         words = _words(_names(path, after), new_tree) - _words(_names(path, before), old_tree)
         for word in sorted(tables.SKIP_NAMES & words.keys())[:1]:
             yield f"adds {word}, which keeps tests from running or failing"
-    elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
-        yield f"changes its tests: {ONLY_ADD}, as new files"
+    elif path.endswith(".rs"):
+        old_tests, new_tests = map(tables.RUST_TESTS.findall, (before, after))
+        if old_tests != new_tests:
+            yield f"changes its tests: {ONLY_ADD}, as new files"
 
 
 def parse(text: str | bytes, problems: list[str] | None = None) -> ast.Module | None:
@@ -231,23 +234,15 @@ def _confusable_identifier(path: str, before: str, after: str) -> tuple[str, str
 def _names(path: str, text: str) -> list[str]:
     """All names in code, as often as they are there."""
     if language_of(path) == "python":
-        try:
+        with suppress(tokenize.TokenError, SyntaxError):
             tokens = tokenize.generate_tokens(io.StringIO(text).readline)
             return [token.string for token in tokens if token.type == tokenize.NAME]
-        except (tokenize.TokenError, SyntaxError):
-            pass
     return WORD.findall(NO_CODE.sub(" ", text))
 
 
 def _quote(text: str, limit: int = MAX_QUOTE) -> str:
     """A piece of a candidate as everybody may see it."""
     return shortened(" ".join(shown(text).split()).replace("`", "'"), limit)
-
-
-def _rust_tests(text: str) -> str:
-    """The tests of a Rust file that also contains what they test."""
-    match = tables.RUST_TESTS.search(text)
-    return text[match.start() :] if match else ""
 
 
 def _words(names: Iterable[str], tree: ast.AST) -> Counter[str]:

@@ -106,10 +106,10 @@ SKIP_NAMES = _words(
     pytest_collection_modifyitems pytest_collect_file suppress _Exit kill
     """
 )
-# Where the tests of a Rust file begin.
+# The tests of a Rust file that also contains what they test, to its end.
 RUST_TESTS = re.compile(
     r"(?:^[ \t]*#\[[^\n]{0,400}\n){0,8}^[ \t]*#\[\s*(?:cfg\s*\([^\]\n]{0,200}\btest\b[^\]\n]*\]"
     r"(?:\s*#\[[^\n]{0,400}\n){0,8}\s*(?:pub(?:\([^)\n]*\))?\s+)?mod\s+\w+\s*\{"
-    r"|(?:\w+\s*::\s*)*(?:test|rstest)\b)",
+    r"|(?:\w+\s*::\s*)*(?:test|rstest)\b)(?s:.*)",
     re.MULTILINE,
 )

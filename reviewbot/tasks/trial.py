@@ -79,9 +79,8 @@ class Trials(Struct, frozen=True, kw_only=True):
                     (unproven if run.kind == "test" else facts).append(said)
             judgement = replace(judgement, facts=tuple(facts), unproven=tuple(unproven))
             trial = replace(trial, judgement=judgement)
-        changed_tests = [file for file in own.files if classify(file.path) == "test"]
-        if trial.outcome != "refused" and changed_tests:
-            old = {file.path: before.get(file.path) for file in changed_tests}
+        old = {f.path: before.get(f.path) for f in own.files if classify(f.path) == "test"}
+        if old and trial.outcome != "refused":
             with_old = await self.repository.make_tree(tree, old)
             # What passes with the candidate has to pass with the old tests.
             known = [r for r in self.evidence.results if r.kind == "diagnostic"]
