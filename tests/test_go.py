@@ -221,7 +221,8 @@ ended
 FAILS = BASE.replace("quiet", r"    shop_test.go:6: found 4, not 3").replace('"pass"', '"fail"')
 PANICS = BASE.replace(
     "quiet",
-    r"panic: none\n\ngoroutine 7 [running]:\nexample.org/shop/in.Total(...)\n\tin/shop.go:3 +0x1\n"
+    r"panic: none\n\ngoroutine 7 [running]:\npanic({0x1?})\n\t/usr/go/src/runtime/panic.go:9 +0x3\n"
+    r"example.org/shop/in.Total(...)\n\tin/shop.go:3 +0x1\n"
     r"example.org/shop/in.TestTotal(0xc0)\n\tin/shop_test.go:6 +0x2",
 ).replace('"pass"', '"fail"')
 BUILD = (
@@ -269,6 +270,7 @@ def test_what_a_change_breaks(head: str, title: str, place: str, reason: str) ->
     assert found == ([(title, place)] if title else [])
     assert (reason in report.problem, bool(reason)) == (True, bool(report.problem))
     assert reason or evidence.runs[-1].outcome == "ended"
+    assert not any("runtime/panic.go" in test.output for test in report.tests)
 
 
 OUTPUT = '{"Action":"output","Package":"example.org/shop/%s","Test":"%s","Output":"%s\\n"}\n'

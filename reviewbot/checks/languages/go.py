@@ -41,6 +41,7 @@ NOT_LINTED = re.compile(r"(?m)^(?:level=error |Error: |.+\(typecheck\)$).*")
 DEFECTS = {"bodyclose", "errcheck", "errorlint", "gosec", "nilerr", "rowserrcheck", "sqlclosecheck"}
 PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
+OTHER_FRAME = re.compile(r"^\S.*\n\t/.*\n?", re.MULTILINE)  # of Go itself, or of another module
 # What says that a package is not on this machine, and that no package can be read.
 MISSING = re.compile(
     r"(?m)^.*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
@@ -235,7 +236,7 @@ class Module:
             id=id,
             outcome=outcome,
             message=" ".join(message.split()),
-            output=text,
+            output=OTHER_FRAME.sub("", text),
             location=place,
             frames=tuple(location(path, line) for path, line, *_ in (*said[:1], *stack)),
         )
