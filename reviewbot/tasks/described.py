@@ -24,7 +24,7 @@ from reviewbot.context.brief import names_of
 from reviewbot.debate import prompts
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.git.change import Change
-from reviewbot.proofs.proof import Reproduction, Run, run_reproduction
+from reviewbot.proofs.proof import Reproduction, Run, is_in_test, run_reproduction
 from reviewbot.sandbox.job import last_line
 from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.goals import project_at, run_suite
@@ -353,9 +353,10 @@ def why_no_reproduction(run: Run, report: str) -> str:
         raised = set(EXCEPTION.findall(test.message.partition(":")[0]))
         if raised & named:
             return ""
-        is_own = not test.frames or "test_reviewbot_reproduction" in test.frames[-1].path
         is_assertion = test.message.startswith(("assert", "AssertionError", "Failed"))
-        if test.outcome == "failed" and (is_assertion or (not is_own and run.outcome == "fails")):
+        if test.outcome == "failed" and (
+            is_assertion or (not is_in_test(test) and run.outcome == "fails")
+        ):
             return ""
     return f"the test itself fails: {failed[0].message[:200]}" if failed else "no test fails"
 
