@@ -98,7 +98,7 @@ def use(
     with LocalExecutor(shop.repository, sandbox, journal) as executor:
         around: Any = {"change": shop.change, "repository": shop.repository, "journal": journal}
         context = Context(**around, settings=ToolSettings(**settings), executor=executor)
-        box = ToolBox(context, may_execute=True)
+        box = ToolBox(context)
         return list(asyncio.run(box.run(wanted, earlier)))
 
 

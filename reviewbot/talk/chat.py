@@ -52,7 +52,7 @@ class Chat:
             "delegate": (self._delegate, "Give a colleague a task. They have your other tools."),
         }
         if box and len(members) > 1:
-            box = ToolBox(box.context, may_execute=box.may_execute, table=table, steps=STEPS)
+            box = ToolBox(box.context, table, STEPS)
         self._leads = Panel(members, self.client, box)
         self._asked = Counter[str]()
 

@@ -54,14 +54,12 @@ class ToolBox:
     Raises ConfigError for a database that cannot be asked here.
     """
 
-    def __init__(
-        self, context: Context, *, may_execute: bool, table: ToolTable = TOOLS, steps: int = STEPS
-    ) -> None:
+    def __init__(self, context: Context, table: ToolTable = TOOLS, steps: int = STEPS) -> None:
         commands, address = context.settings.commands, context.settings.database
         database = address and placeholders_of(address)
-        needs = {"execute_command": commands and may_execute, "query_database": database}
+        needs = {"execute_command": commands, "query_database": database}
         words = {"commands": ", ".join(commands), "database": database}
-        self.context, self.may_execute, self.steps = context, may_execute, steps
+        self.context, self.steps = context, steps
         self._table = {name: row for name, row in table.items() if needs.get(name, True)}
         self._arguments = {name: _arguments_of(tool) for name, (tool, _) in self._table.items()}
         self.tools = tuple(
