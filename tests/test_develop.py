@@ -152,8 +152,10 @@ def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
 
 
 def test_without_a_plan_nothing_is_built(empty: Project) -> None:
-    with pytest.raises(UsageError, match="there is no plan"):
+    with pytest.raises(UsageError, match="there is no plan: it is empty"):
         build(empty, developer([], [], []))
+    with pytest.raises(UsageError, match="there is no plan: 1 and 2 differ"):
+        build(empty, lambda *_: {"increments": [], "problem": "1 and 2 differ"})
     with pytest.raises(ModelError, match="there is no plan: the answer is"):
         build(empty, lambda *_: "words")
 

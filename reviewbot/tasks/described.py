@@ -73,6 +73,7 @@ class Increment(Struct, frozen=True):
 
 class Increments(Struct, frozen=True):
     increments: list[Increment]
+    problem: str = "it is empty"  # why there can be none
 
 
 class Acceptance(Struct, frozen=True):
@@ -257,9 +258,9 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
     if not answers:
         raise ModelError(f"there is no plan: {panel.absences[-1].reason}")
-    if not (increments := answers[0][1].increments[:MAX_STEPS]):
-        raise UsageError("there is no plan: it is empty", hint="describe the result in more detail")
-    return increments
+    if not (plan := answers[0][1]).increments:
+        raise UsageError(f"there is no plan: {plan.problem}", hint="say more exactly what is wanted")
+    return plan.increments[:MAX_STEPS]
 
 
 async def prepare_feature(
@@ -350,8 +351,7 @@ def why_no_reproduction(run: Run, report: str) -> str:
     failed = [test for test in run.tests if test.outcome in ("failed", "error")]
     named = set(EXCEPTION.findall(report))
     for test in failed:
-        raised = set(EXCEPTION.findall(test.message.partition(":")[0]))
-        if raised & named:
+        if named.intersection(EXCEPTION.findall(test.message.partition(":")[0])):
             return ""
         is_assertion = test.message.startswith(("assert", "AssertionError", "Failed"))
         if test.outcome == "failed" and (
