@@ -259,7 +259,7 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
     if not answers:
         raise ModelError(f"there is no plan: {panel.absences[-1].reason}")
     if not (plan := answers[0][1]).increments:
-        raise UsageError(f"there is no plan: {plan.problem}", hint="say more exactly what is wanted")
+        raise UsageError(f"there is no plan: {plan.problem}", hint="say more about what is wanted")
     return plan.increments[:MAX_STEPS]
 
 
