@@ -284,7 +284,17 @@ def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:
 
     with pytest.raises(UsageError, match="no test fails here; nobody could reproduce it"):
         mend(project, answer, "Collecting\n" * 2_000 + "Boom")
-    assert all("What a run that failed reports\n" in p and "\nBoom\n" in p for p in asked)
+    assert all("What a run that failed reports" in p and "\nBoom\n" in p for p in asked)
+    test = "from cart import total\n\n\ndef test_none():\n    assert total(None) == 0\n"
+    fix = by_edit("cart.py", "sum(prices)", "sum(prices or ())")
+
+    def solve(label: str, prompt: str) -> Any:
+        return {"cause": "?", "test": test} if "/reproduce" in label else fix(label, prompt)
+
+    error = "TypeError: 'NoneType' object is not iterable"
+    log = f"Collecting\n{LOG}{error}\nCleaning up\n"
+    result, _ = work(project, solve, lambda c, h: pursue("repair", (), c, h, log))
+    assert (result.outcome, result.title) == ("fixed", f"Fix: {error}")
 
 
 def test_without_python_nobody_is_asked_for_a_test_or_a_plan(project: Project) -> None:

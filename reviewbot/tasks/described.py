@@ -177,7 +177,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         if not log.strip():
             hint = "give the log of the run that failed: --report FILE"
             raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
-        start = "What a run that failed reports\n\n"
+        start = "(What a run that failed reports)\n\n"  # no prose, which would be the title
         try:
             return await prepare_bug(start + log[len(start) - MAX_REPORT :], trials)
         except UsageError as error:
