@@ -160,7 +160,7 @@ def test_without_a_person_nothing_is_decided(serve: Serve) -> None:
     assert "nobody has decided" in done.stderr
     wrong = run("negotiate", "How?", "--decide", "I7")
     assert wrong.exit_code == 2
-    assert "there is no idea I7\nthere is I1, I2" in wrong.stderr
+    assert "there is no idea I7\nsay I1, I2, or none\n" in wrong.stderr
 
 
 def test_what_cannot_be_negotiated(serve: Serve) -> None:

@@ -72,7 +72,7 @@ def read_ids(words: str, found: Negotiation) -> tuple[str, ...]:
     ids = [word.upper() for word in re.split(r"[\s,]+", words.strip()) if word.lower() != "none"]
     known = [idea.id for idea in found.ideas]
     if unknown := [id for id in ids if id not in known]:
-        raise UsageError(f"there is no idea {unknown[0]}", hint=f"there is {', '.join(known)}")
+        raise UsageError(f"there is no idea {unknown[0]}", hint=f"say {', '.join(known)}, or none")
     return tuple(dict.fromkeys(ids))
 
 
