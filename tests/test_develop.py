@@ -143,7 +143,10 @@ def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
     assert stopped.reasons[0].startswith("pytest reports test_add fails: assert -1 == 3")
     assert scripted.prompts[-1][0] == "optimizer/accept_1_2"
     # A proposer that does not answer says nothing against a test.
-    (stopped,), scripted = build(empty, developer(STEPS, [ADD], []))
+    # It may plan more than it is asked for: nothing is left out without a word.
+    many = [*STEPS, *({**STEPS[0], "title": f"Part {n}"} for n in range(9))]
+    (stopped,), scripted = build(empty, developer(many, [ADD], []))
+    assert '"Part 8".' in dict(scripted.prompts)["optimizer/accept_1_1"]
     assert stopped.reasons[0].startswith("critic did not answer: ")
     assert not [label for label, _ in scripted.prompts if label.endswith("accept_1_2")]
     (first, second), _ = build(empty, developer(STEPS, [ADD, "", ""], [BUILD]))

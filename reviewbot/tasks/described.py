@@ -260,7 +260,7 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
         raise ModelError(f"there is no plan: {panel.absences[-1].reason}")
     if not (plan := answers[0][1]).increments:
         raise UsageError(f"there is no plan: {plan.problem}", hint="say more about what is wanted")
-    return plan.increments[:MAX_STEPS]
+    return plan.increments
 
 
 async def prepare_feature(
