@@ -159,6 +159,9 @@ def test_without_a_plan_nothing_is_built(empty: Project) -> None:
         build(empty, developer([], [], []))
     with pytest.raises(UsageError, match="there is no plan: 1 and 2 differ"):
         build(empty, lambda *_: {"increments": [], "problem": "1 and 2 differ"})
+    long = "A calculator.\n" * 2_000
+    with pytest.raises(UsageError, match="the description is too long"):
+        work(empty, lambda *_: pytest.fail("somebody is asked"), lambda c, h: develop(long, c, h))
     with pytest.raises(ModelError, match="there is no plan: the answer is"):
         build(empty, lambda *_: "words")
 

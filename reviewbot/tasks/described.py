@@ -34,8 +34,7 @@ from reviewbot.text.files import classify, language_of
 from reviewbot.text.plain import first_line, unstyled
 from reviewbot.text.secrets import shown
 
-MAX_REPORT = 20_000  # characters, of a specification too
-LEAD = 2_000  # characters of a log before the first line that says what failed
+MAX_REPORT, LEAD = 20_000, 2_000  # characters; those of a log before what failed
 INSTEAD = "write a test that fails, then: reviewbot fix --goal repair"
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES, MAX_NAME = 6, 200, 40  # the last: characters of a test file's
@@ -250,10 +249,11 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
     languages = {language_of(path) for path in existing} & trials.languages.keys()
     if languages and PYTHON.name not in languages:
         raise UsageError("a step is built in Python, and there is no Python here", hint=INSTEAD)
+    if len(specification) > MAX_REPORT:
+        raise UsageError("the description is too long", hint=f"at most {MAX_REPORT:,} characters")
     _, files = await _files(specification, trials)
     given = {"names": names_of(existing), "files": files, "most": MAX_STEPS}
-    text = shown(specification[:MAX_REPORT])
-    prompt = prompts.render("increments", specification=text, **given)
+    prompt = prompts.render("increments", specification=shown(specification), **given)
     panel = trials.panel
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
     if not answers:
@@ -277,7 +277,7 @@ async def prepare_feature(
     paths, files = await _files(f"{wanted}\n{increment.behaviour}", trials)
     folder = await trials.folder_of(paths)
     given: dict[str, object] = {
-        "specification": shown(wanted[:MAX_REPORT]),
+        "specification": shown(wanted),
         "increment": increment,
         "done": [step.title for step in increments[: number - 1]],
         "later": [step.title for step in increments[number:]],
