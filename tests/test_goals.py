@@ -403,6 +403,16 @@ def test_of_a_long_log_the_part_is_read_that_says_what_failed() -> None:
         assert (failed in read) == (failed in log)
         assert not re.search("\x1b|2026|FAIL one", read)
     assert readable(f"It fails.\n{failed}") == f"It fails.\n{failed}"
+    for line in (
+        "thread 'sum' (7) panicked at src/lib.rs:3:5:",
+        "    AssertionError [ERR_ASSERTION]: 1 == 2",
+        "not ok 1 - sum",
+        "panic: runtime error: index out of range [-1]",
+        "src/sum.c:3:5: error: expected ';'",
+        "error[E0425]: cannot find value",
+        "ERROR tests/test_sums.py",
+    ):
+        assert line in readable(f"{lines}{line}\n{lines}")
 
 
 def test_what_reproduces_nothing(largest: Project) -> None:

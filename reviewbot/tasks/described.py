@@ -50,8 +50,8 @@ EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
 TIME = re.compile(r"(?m)^(?:[^\t\n]+\t){,2}\ufeff?\d{4}-\d\d-\d\dT[\d:.]+Z ")
 # How tools, interpreters and compilers begin a line that says what failed.
 FAILED = re.compile(
-    r"(?m)^[ \t]*(?:E  |FAIL(?:ED)?\b|--- FAIL|not ok\b|[✖✗✕●] |Traceback \(|panic: |thread '.*' p"
-    r"|(?:[^\s:]+:\d+(?::\d+)?: )?error(?:\[\w+\])?:|(?:[\w.]+\.)?\w*(?:Error|Exception|Warning)\b)"
+    r"(?m)^[ \t]*(?:E  |FAIL(?:ED)?\b|--- FAIL|not ok\b|[✖✗✕●] |Traceback \(|panic: |thread '.*pan"
+    r"|(?:[^\s:]+:\d+(?::\d+)?: )?(?i:error)\b|(?:[\w.]+\.)?\w*(?:Error|Exception|Warning)\b)"
 )
 DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"
 
