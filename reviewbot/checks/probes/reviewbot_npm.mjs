@@ -2,11 +2,15 @@
 // /out/npm.json: a Report of checks/evidence.py. Ends with 127 if the runner is not installed; with
 // `--lookup`, it only looks for it.
 // Of the first script called `test…` or `unit…` that has a runner which is known, the commands run
-// that have one, and those before them that build. So do those of the scripts that it runs.
+// that have one, and those before them that build. So do those of the scripts that it runs. Before
+// them, packages of the workspace are built that the tests may import, if what they export is not
+// there.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
+import {
+  cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_npm_reporter.mjs";
 
@@ -130,6 +134,7 @@ cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
 const outcomes = new Map(); // by id. Of a test that runs more than once, one that fails counts
 const measured = Object.create(null); // how often each line ran, by path
 let problem = "";
+buildUsed(".");
 const last = steps.findLastIndex(runnerOf);
 for (const step of new Set(file ? [command] : steps.slice(0, last + 1))) {
   if (runnerOf(step)) runTests(step);
@@ -197,9 +202,37 @@ function write() {
 
 /** The package.json of an installed package. */
 function manifestOf(name) {
-  const folders = createRequire(`${process.cwd()}/`).resolve.paths(name);
-  const folder = folders.find((each) => existsSync(`${each}/${name}/package.json`));
-  return folder && readManifest(`${folder}/${name}`);
+  const folder = folderOf(name);
+  return folder && readManifest(folder);
+}
+
+/** Where a package is installed that a module in `folder` imports. */
+function folderOf(name, folder = process.cwd()) {
+  const folders = createRequire(`${folder}/`).resolve.paths(name) ?? []; // none for one of Node.js
+  const found = folders.find((each) => existsSync(`${each}/${name}/package.json`));
+  return found && `${found}/${name}`;
+}
+
+/** Build packages of the workspace that one depends on, and those that these depend on. */
+function buildUsed(folder, known = new Set()) {
+  const { dependencies, devDependencies, peerDependencies } = readManifest(folder);
+  for (const name in { ...dependencies, ...devDependencies, ...peerDependencies }) {
+    const link = folderOf(name, realpathSync(folder));
+    const own = link && realpathSync(link);
+    if (!own || /\/node_modules\//.test(own) || known.has(own)) continue;
+    known.add(own);
+    buildUsed(own, known);
+    const { scripts, main, module, exports } = readManifest(own);
+    const isMissing = (path) => !path.includes("*") && !existsSync(join(own, path));
+    if (scripts?.build && textsIn([main, module, exports]).some(isMissing)) {
+      const env = { ...process.env, CI: "true", PATH: `${own}/node_modules/.bin:${process.env.PATH}` };
+      spawnSync(scripts.build, { cwd: own, env, shell: true, stdio: "inherit" });
+    }
+  }
+}
+
+function textsIn(value) {
+  return typeof value === "object" ? Object.values(value ?? {}).flatMap(textsIn) : value ?? [];
 }
 
 /** As npm reads it: a byte order mark does not count. */
