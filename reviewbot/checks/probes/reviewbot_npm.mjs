@@ -1,6 +1,7 @@
-// Run the tests of a package, or those of one file (`FILE`), and write what came of them to
-// /out/npm.json: a Report of checks/evidence.py. Ends with 127 if the runner is not installed; with
-// `--lookup`, it only looks for it.
+// Run the tests of a package, or one for a claim (`FILE`), and write what came of them to
+// /out/npm.json: a Report of checks/evidence.py. With names of tests (`ID…`), Jest and Vitest run
+// those of their files alone. Ends with 127 if the runner is not installed; with `--lookup`, it only
+// looks for it.
 // Of the first script called `test…` or `unit…` that has a runner which is known, the commands run
 // that have one, and those before them that build. So do those of the scripts that it runs. Before
 // them, packages of the workspace are built that the tests may import, if what they export is not
@@ -106,7 +107,9 @@ const RUNNERS = {
 };
 
 const building = new Set(); // commands of scripts that build
-const [file] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const [file] = given.filter((each) => /^(?:--lookup|reviewbot_reproduction\..*)$/.test(each));
+const again = file ? [] : [...new Set(given.map((id) => id.split("::")[0]))];
 if (!file && !existsSync("package.json")) { // the package is new
   writeFileSync("/out/npm.json", "{}");
   process.exit();
@@ -161,11 +164,15 @@ function runTests(command) {
     ...[...alone, file, ...options],
     ...(name === "vitest" ? withConfig(command) : name === "jest" ? matching(command) : []),
   ];
-  const added = ["", ...options, ...coverage].join(" ");
+  const alike = (path) => name === "jest" ? path.replace(/[\\^$*+?()|[\]{}]/g, "\\$&") : path;
+  const files = /jest|vitest/.test(name) ? again.map(alike) : [];
+  const named = files.map((path) => `'${path.replaceAll("'", "'\\''")}'`);
+  const added = ["", ...options, ...(again.length ? named : coverage)].join(" ");
   const left = command.replace(without, "");
-  const line = file ? ofFile().join(" ") : left.replace(NO_OPTIONS, `${added}$1`);
+  const line = file ? ofFile().join(" ") : left.replace(NO_OPTIONS, (_, end = "") => added + end);
   const { status } = run(name === "node" ? line.replace(/ --test(?= |$)/, NODE_TEST) : line, name);
   if (!existsSync(RESULTS)) {
+    if (again.length) return; // the tests are those of another command
     if (!outcomes.size) process.exit(status === 127 ? 127 : 1);
     problem ||= `left no results: ${command}`.slice(0, 200);
     return write();
