@@ -205,7 +205,11 @@ PLANS = [
     # A project that tests read, and a script in a hidden folder.
     ({f"tests/data/{path}": text for path, text in SHOP.items()}, {"a.py": ""}, "pytest"),
     ({"a/setup.py": "", ".github/run_api_test.py": ""}, {"README.md": "More\n"}, ""),
-    ({"a.py": "", "shop/tests/__init__.py": "", "shop/tests/smoke.py": ""}, {"a.py": "#"}, "pytest"),
+    (
+        {"a.py": "", "shop/tests/__init__.py": "", "shop/tests/smoke.py": ""},
+        {"a.py": "#"},
+        "pytest",
+    ),
     # What all projects below share, at the top or between
     (SERVICES, {"tox.ini": ""}, "pytest services/api, pytest services/web"),
     (
