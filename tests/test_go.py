@@ -404,6 +404,7 @@ def test_what_golangci_lint_says(
 
 GOLANGCI_LINT = """#!/bin/sh
 ! grep -q Crash s.go || exit 3
+[ -w "$GOCACHE/ab/x-a" ] || exit 4
 case "$*" in
 version) echo "golangci-lint has version {version} built with go1.26.8" ;;
 *{option}*--issues-exit-code=0*./...) ! grep -q Remove s.go ||
@@ -425,7 +426,10 @@ def test_golangci_lint_runs_in_each_module_that_changes(
     program.parent.mkdir(parents=True)
     program.write_text(GOLANGCI_LINT.format(version=version, option=option))
     program.chmod(0o755)
-    project.variables = {"PATH": os.environ["PATH"], "GOPATH": str(gopath)}
+    (gopath / "cache/ab").mkdir(parents=True)
+    (gopath / "cache/ab/x-a").touch()
+    variables = {"GOPATH": str(gopath), "GOCACHE": str(gopath / "cache")}
+    project.variables = {"PATH": os.environ["PATH"], **variables}
     off = "checks: [{name: go-vet, off: true}, {name: go-test, off: true}]\n"
     files = {".golangci.yml": 'version: "2"\n', ".reviewbot.yml": off}
     files |= {"sub/go.mod": "module example.org/sub\n", "sub/s.go": "package sub\n"}

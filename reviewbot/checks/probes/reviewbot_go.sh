@@ -14,7 +14,11 @@ export GOFLAGS= # as `go test` does: what is vendored, and workspaces
 # What the user compiled before is only read: what is new is written beside links to it.
 export GOCACHE=/tmp/go-build
 mkdir "$GOCACHE"
-[ ! -d /tmp/go-cache ] || cp -rs /tmp/go-cache/. "$GOCACHE"
+if [ -d /tmp/go-cache ]; then
+    # golangci-lint has `go list` write again what it wrote in this folder before.
+    [ "$1" != lint ] || tar -C /tmp/go-cache -cf - --exclude='*-d' . | tar -C "$GOCACHE" -xf -
+    cp -rsn /tmp/go-cache/. "$GOCACHE"
+fi
 mode=$1 changed=/reviewbot/changed.json
 shift
 if [ "$mode" != test ]; then
