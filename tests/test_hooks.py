@@ -104,9 +104,9 @@ def test_hooks_are_installed_shown_and_removed(
     monkeypatch.setenv("GIT_DIR", "/nowhere")  # the folder counts, as for all commands
     folder = cart.folder / ".git/hooks"
     before = snapshot(folder)
-    assert "pre-push is not installed" in hook("status").stderr
+    assert "pre-push is not installed" in hook("status").stdout
     assert "pre-commit is installed" in hook("install").stderr
-    assert f"pre-push is installed: {folder}/pre-push" in hook("status").stderr
+    assert f"pre-push is installed: {folder}/pre-push" in hook("status").stdout
     installed = snapshot(folder)
     assert "pre-commit is installed" in hook("install").stderr
     assert snapshot(folder) == installed
@@ -175,14 +175,14 @@ def test_a_hook_that_git_does_not_run_is_not_called_installed(cart: Project) -> 
     hook("install")
     path = cart.folder / ".git/hooks/pre-commit"
     path.chmod(0o644)
-    assert f"git does not run pre-commit: chmod +x {path}" in hook("status").stderr
+    assert f"git does not run pre-commit: chmod +x {path}" in hook("status").stdout
     shown = CliRunner().invoke(reviewbot, ("doctor",)).stdout
     assert "! git does not run pre-commit: chmod +x" in shown
     assert "✓ pre-push is installed" in shown
     assert "pre-commit is installed" in hook("install").stderr
     # Nor does ours run one that git would not.
     path.with_name("pre-commit.before-reviewbot").write_text("exit 1\n")
-    assert f"pre-commit is installed: {path}\n" in hook("status").stderr
+    assert f"pre-commit is installed: {path}\n" in hook("status").stdout
 
 
 def test_the_hook_of_a_manager_stays(cart: Project) -> None:
@@ -194,7 +194,7 @@ def test_the_hook_of_a_manager_stays(cart: Project) -> None:
         assert f"add reviewbot hook run pre-commit to {place}" in result.stderr
         assert f"belongs to {name}" in result.stderr
         assert snapshot(cart.folder) == before
-        assert f"belongs to {name}" in hook("status").stderr
+        assert f"belongs to {name}" in hook("status").stdout
 
 
 def test_a_manager_that_runs_reviewbot_is_called_so(cart: Project) -> None:
@@ -202,13 +202,13 @@ def test_a_manager_that_runs_reviewbot_is_called_so(cart: Project) -> None:
         write_hook(cart.folder / f".git/hooks/{name}", MANAGED["pre-commit"])
     config = cart.folder / ".pre-commit-config.yaml"
     config.write_text("hooks:\n  - id: reviewbot-push\n")
-    assert "pre-commit is not installed: " in hook("status").stderr
+    assert "pre-commit is not installed: " in hook("status").stdout
     assert "add reviewbot hook run pre-commit to .pre-commit" in hook("install").stderr
     config.write_text("hooks:\n  - id: reviewbot-push\n  - id: reviewbot\n")
     says = "pre-commit belongs to pre-commit; .pre-commit-config.yaml names reviewbot"
     for command in ("status", "install", "uninstall"):
-        assert says in hook(command).stderr
-        assert "not installed" not in hook(command).stderr
+        assert says in hook(command).output
+        assert "not installed" not in hook(command).output
     assert f"✓ {says}" in CliRunner().invoke(reviewbot, ("doctor",)).stdout
     # What is missing is named, not what is there.
     (cart.folder / ".git/hooks/pre-push").unlink()
@@ -217,7 +217,7 @@ def test_a_manager_that_runs_reviewbot_is_called_so(cart: Project) -> None:
     for name in ("lefthook.toml", "lefthook.toml.orig", ".lefthook.yaml"):
         (cart.folder / name).write_text("run: reviewbot hook run pre-commit\n")
         said = f"pre-commit belongs to lefthook; {name.removesuffix('.orig')} names reviewbot"
-        assert said in hook("status").stderr
+        assert said in hook("status").stdout
 
 
 def test_hooks_path_is_respected(cart: Project) -> None:

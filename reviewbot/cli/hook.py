@@ -31,7 +31,8 @@ async def uninstall() -> None:
 @command.command
 async def status() -> None:
     """Show which hooks run here."""
-    print_hooks(await find_hooks(Path.cwd(), os.environ))
+    for hook in await find_hooks(Path.cwd(), os.environ):
+        click.echo(hook)
 
 
 @command.command("run")
