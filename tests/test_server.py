@@ -238,6 +238,8 @@ def test_wrong_requests(empty: Client) -> None:
         ("POST", "/v1/jobs", {"kind": "push"}, 422, "cannot be read"),
         ("POST", "/v1/jobs", {"kind": "review", "sandbox": "none"}, 422, "sandbox"),
         ("POST", "/v1/jobs", {**negotiation, "question": " "}, 422, "question"),
+        ("POST", "/v1/jobs", {"kind": "fix", "report": " "}, 422, "report"),
+        ("POST", "/v1/jobs", {"kind": "review", "target": "A", "patch": "B"}, 422, "exclude"),
         *(("POST", "/v1/jobs", {"kind": "fix", **order}, 422, EXCLUDE) for order in UNCLEAR),
         ("POST", "/v1/jobs", b" " * 8_000_001, 413, "8000000 bytes"),
         ("PUT", "/v1/jobs", {}, 405, "Method Not Allowed"),

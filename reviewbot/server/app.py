@@ -36,7 +36,7 @@ from reviewbot.reports import FORMATS, render
 from reviewbot.reports.words import Style
 from reviewbot.services import Host
 from reviewbot.state import State, read_review
-from reviewbot.store.database import Store, open_store
+from reviewbot.store.database import open_store
 from reviewbot.store.sessions import list_sessions, load_session
 from reviewbot.talk.negotiation import negotiate
 from reviewbot.text.secrets import redact
@@ -55,6 +55,10 @@ class ReviewOrder(Struct, frozen=True, tag_field="kind", tag="review", forbid_un
     target: Revision = ""
     patch: str = ""
 
+    def __post_init__(self) -> None:
+        if self.target and self.patch:
+            raise ValueError("target and patch exclude each other")
+
 
 class FixOrder(Struct, frozen=True, tag_field="kind", tag="fix", forbid_unknown_fields=True):
     """Draft and prove fixes: of a target's findings, of a report, or towards a goal.
@@ -64,7 +68,7 @@ class FixOrder(Struct, frozen=True, tag_field="kind", tag="fix", forbid_unknown_
 
     target: Revision = ""
     findings: tuple[str, ...] = ()
-    report: str = ""
+    report: Annotated[str, Meta(pattern=r"^$|\S")] = ""
     goal: Literal["refactor", "performance", "tests", "repair"] | None = None
     paths: tuple[str, ...] = ()
 
@@ -200,7 +204,7 @@ async def perform(order: Order, host: Host, state: State) -> Any:
     found: dict[str, Any] = {}
     if isinstance(order, DevelopOrder):
         fixes = await develop(order.specification, change, host)
-    elif order.goal or order.report.strip():
+    elif order.goal or order.report:
         fixes = [await pursue(order.goal, order.paths, change, host, order.report)]
     else:
         found["review"], fixes = await fix(change, host, order.findings)
@@ -271,14 +275,14 @@ class Api:
         return Response(render(review, name, Style()), media_type=kind)
 
     async def list_sessions(self, _: Request) -> Response:
-        sessions = await self._read(lambda store: list_sessions(store, self._project))
+        sessions = await asyncio.to_thread(self._read, list_sessions, self._project)
         return _json([_without(session, "review") for session in sessions])
 
     async def show_session(self, request: Request) -> Response:
         """Agents, every question and answer, and what was tried, without secrets."""
         id = request.path_params["id"]
         is_id = id.isdecimal() and len(id) < 19  # SQLite's integers have 64 bits
-        record = await self._read(lambda store: load_session(store, int(id))) if is_id else None
+        record = await asyncio.to_thread(self._read, load_session, int(id)) if is_id else None
         if not record or self._project not in ("", record.session.subject.project):
             raise ApiError(404, "there is no such session", "see /v1/sessions")
         turns = []
@@ -313,12 +317,9 @@ class Api:
             raise ApiError(404, "there is no such job any more, or never was", hint)
         return job
 
-    async def _read(self, read: Callable[[Store], Any]) -> Any:
-        def work() -> Any:
-            with closing(open_store(self._ledger, self._state.folder)) as store:
-                return read(store)
-
-        return await asyncio.to_thread(work)
+    def _read(self, read: Callable[..., Any], *arguments: object) -> Any:
+        with closing(open_store(self._ledger, self._state.folder)) as store:
+            return read(store, *arguments)
 
 
 Handler = Callable[[Api, Request], Awaitable[Response]]

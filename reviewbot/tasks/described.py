@@ -272,7 +272,6 @@ async def prepare_feature(
     UsageError if there is no other that fails now.
     """
     increment, panel = increments[number - 1], trials.panel
-    tester = panel.names[-1]
     tree = trials.change.head_tree
     paths, files = await _files(f"{wanted}\n{increment.behaviour}", trials)
     folder = await trials.folder_of(paths)
@@ -290,11 +289,11 @@ async def prepare_feature(
         phase = f"accept_{number}_{len(attempts) + 1}"
         shows = {"files": files, "attempts": attempts, "is_again": earlier and attempt == 1}
         text = prompts.render("acceptance", **shows, **given)
-        answers = await panel.ask_for([tester], phase, text, trials.brief, Acceptance)
+        answers = await panel.ask_for(panel.names[-1:], phase, text, trials.brief, Acceptance)
         test = answers[0][1].test if answers else ""
         if not test.strip() or test in [each.diff for each in earlier]:
             reason = panel.absences[-1].reason if not answers else "it wrote none"
-            raise UsageError(f"{tester} gave no test for step {number}: {reason}")
+            raise UsageError(f"{panel.names[-1]} gave no test for step {number}: {reason}")
         reproduction = Reproduction(language=PYTHON.name, source=test)
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
         tidied, refusals, complaints = await trials.tidy(path, test.encode())
