@@ -403,6 +403,7 @@ def test_of_a_long_log_the_part_is_read_that_says_what_failed() -> None:
         assert (failed in read) == (failed in log)
         assert not re.search("\x1b|2026|FAIL one", read)
     assert readable(f"It fails.\n{failed}") == f"It fails.\n{failed}"
+    assert readable(f"It fails.\n{lines}{failed}").startswith("It fails.\n")
     for line in (
         "thread 'sum' (7) panicked at src/lib.rs:3:5:",
         "    AssertionError [ERR_ASSERTION]: 1 == 2",

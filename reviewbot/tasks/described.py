@@ -34,7 +34,7 @@ from reviewbot.text.files import classify, language_of
 from reviewbot.text.plain import first_line, unstyled
 from reviewbot.text.secrets import shown
 
-MAX_REPORT, LEAD = 20_000, 2_000  # characters; those of a log before what failed
+MAX_REPORT, LEAD = 20_000, 2_000  # characters; of the beginning, and of what is before a failure
 INSTEAD = "write a test that fails, then: reviewbot fix --goal repair"
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES, MAX_NAME = 6, 200, 40  # the last: characters of a test file's
@@ -98,8 +98,8 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     if not answers:
         raise ModelError(f"nobody answered ({'; '.join(reasons)})")
     said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
-    is_prose = re.match(r"#* ?\w", said[0]) and not said[0].startswith("Traceback ")
-    title = said[0] if is_prose else ([*filter(FAILED.match, said)] or said)[-1]
+    is_log = "…" in said or said[0].startswith("Traceback ") or not re.match(r"#* ?\w", said[0])
+    title = ([*filter(FAILED.match, said)] or said)[-1] if is_log else said[0]
     left, tried = iter(answers), {""}
 
     async def following(_: tuple[str, ...] = ()) -> Task | None:
@@ -361,14 +361,14 @@ def why_no_reproduction(run: Run, report: str) -> str:
 
 
 def readable(report: str) -> str:
-    """A report without colours and times. Of a long one, the part that says most of what failed."""
-    text = TIME.sub("", unstyled(report))
+    """Without colours and times; of a long one, its beginning and what says most of failures."""
+    text, size = TIME.sub("", unstyled(report)), MAX_REPORT - LEAD - len("\n…\n")
     if len(text) <= MAX_REPORT:
         return text
     at = [found.start() for found in FAILED.finditer(text)] or [len(text)]
-    most = max(range(len(at)), key=lambda n: bisect(at, at[n] + MAX_REPORT - LEAD) - n)
-    start = max(0, min(at[most] - LEAD, len(text) - MAX_REPORT))
-    return f"…\n{text[start + 2 : start + MAX_REPORT]}"
+    most = max(range(len(at)), key=lambda n: bisect(at, at[n] + size - LEAD) - n)
+    start = max(LEAD, min(at[most] - LEAD, len(text) - size))
+    return f"{text[:LEAD]}\n…\n{text[start : start + size]}"
 
 
 async def files_about(report: str, tree: str, trials: Trials) -> list[str]:

@@ -196,8 +196,7 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
 def parse(text: str | bytes, problems: list[str] | None = None) -> ast.Module | None:
     """The syntax tree of Python code; None, and why, if it has none."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if problems is not None:
