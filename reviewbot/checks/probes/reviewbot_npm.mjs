@@ -3,9 +3,8 @@
 // those of their files alone. Ends with 127 if the runner is not installed; with `--lookup`, it only
 // looks for it.
 // Of the first script called `test…` or `unit…` that has a runner which is known, the commands run
-// that have one, and those before them that build. So do those of the scripts that it runs. Before
-// them, packages of the workspace are built that the tests may import, if what they export is not
-// there.
+// that have one, and those before them that build. So do those of the scripts that it runs. If tests
+// cannot be loaded, packages of the workspace are built that lack what they export, and all run again.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import {
@@ -137,13 +136,24 @@ cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
 const outcomes = new Map(); // by id. Of a test that runs more than once, one that fails counts
 const measured = Object.create(null); // how often each line ran, by path
 let problem = "";
-buildUsed(".");
-const last = steps.findLastIndex(runnerOf);
-for (const step of new Set(file ? [command] : steps.slice(0, last + 1))) {
-  if (runnerOf(step)) runTests(step);
-  else if (BUILDS.test(step) || building.has(step)) run(step);
+let code = 0; // with which it ends where nothing came of the tests
+runAll();
+if ((code === 1 || [...outcomes.values()].some((test) => test.outcome === "error")) && buildUsed(".")) {
+  outcomes.clear();
+  [problem, code] = ["", 0];
+  runAll();
 }
+if (code) process.exit(code);
 if (!file && !known && !outcomes.size) endWithoutRunner();
+
+function runAll() {
+  const last = steps.findLastIndex(runnerOf);
+  for (const step of new Set(file ? [command] : steps.slice(0, last + 1))) {
+    if (runnerOf(step)) runTests(step);
+    else if (BUILDS.test(step) || building.has(step)) run(step);
+    if (code) return;
+  }
+}
 
 function endWithoutRunner() {
   writeFileSync("/out/npm.json", "");
@@ -173,7 +183,10 @@ function runTests(command) {
   const { status } = run(name === "node" ? line.replace(/ --test(?= |$)/, NODE_TEST) : line, name);
   if (!existsSync(RESULTS)) {
     if (again.length) return; // the tests are those of another command
-    if (!outcomes.size) process.exit(status === 127 ? 127 : 1);
+    if (!outcomes.size) {
+      code = status === 127 ? 127 : 1;
+      return;
+    }
     problem ||= `left no results: ${command}`.slice(0, 200);
     return write();
   }
@@ -220,22 +233,26 @@ function folderOf(name, folder = process.cwd()) {
   return found && `${found}/${name}`;
 }
 
-/** Build packages of the workspace that one depends on, and those that these depend on. */
+/** Build packages of the workspace that one depends on, and before them those that they depend on,
+ * where what they export is not there. Returns whether there are any. */
 function buildUsed(folder, known = new Set()) {
+  let isBuilt = false;
   const { dependencies, devDependencies, peerDependencies } = readManifest(folder);
   for (const name in { ...dependencies, ...devDependencies, ...peerDependencies }) {
     const link = folderOf(name, realpathSync(folder));
     const own = link && realpathSync(link);
     if (!own || /\/node_modules\//.test(own) || known.has(own)) continue;
     known.add(own);
-    buildUsed(own, known);
+    isBuilt = buildUsed(own, known) || isBuilt;
     const { scripts, main, module, exports } = readManifest(own);
     const isMissing = (path) => !path.includes("*") && !existsSync(join(own, path));
     if (scripts?.build && textsIn([main, module, exports]).some(isMissing)) {
       const env = { ...process.env, CI: "true", PATH: `${own}/node_modules/.bin:${process.env.PATH}` };
       spawnSync(scripts.build, { cwd: own, env, shell: true, stdio: "inherit" });
+      isBuilt = true;
     }
   }
+  return isBuilt;
 }
 
 function textsIn(value) {
