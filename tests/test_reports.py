@@ -670,6 +670,7 @@ def test_a_sentence_begins_with_a_capital_but_not_code() -> None:
     wanted = ["total is 0.", "A total is 0.", "The sum = 0.", "total = 0.", "Limit is 0."]
     assert shown == wanted
     assert sentence("taken = {1}") == "taken = {1}."
+    assert sentence("app --all stops") == "app --all stops."
     assert sentence("const a = [1]; merge({ a })") == "const a = [1]; merge({ a })."
 
 

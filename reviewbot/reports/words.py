@@ -176,7 +176,7 @@ def place(location: Location | None) -> str:
 def sentence(text: str, code: str = "") -> str:
     """The text with a full stop, and with a capital unless it begins with a name in the code."""
     text = text.strip()
-    first = re.match(r"(?!(?:const|let|var) )([a-z]+)[ ,](?!=)", text)
+    first = re.match(r"(?!(?:const|let|var) )([a-z]+)[ ,](?![=-])", text)
     if first and (first[1] in ENGLISH or first[1] not in re.findall(r"\w+", code)):
         text = text[0].upper() + text[1:]
     return text if not text or text[-1] in ".!?:;…`" else f"{text}."
