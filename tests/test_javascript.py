@@ -116,6 +116,7 @@ $PWD/src/a.ts"
 """
 # ESLint 4 knows no kinds of rules.
 ESLINT = """#!/bin/sh
+[ "$ESLINT_USE_FLAT_CONFIG" = false ] || [ "$1" = --version ] || exit 2
 case $1 in
 --version) echo v4.19.1 ;;
 --format=json) sed "s#/project#$PWD#g" <<EOF
@@ -175,7 +176,7 @@ def packages(project: Project) -> Project:
     vitest.parent.mkdir()
     vitest.write_text('{"version": "2.1.9"}')
     files |= {"typed/package.json": "{}", "typed/src/a.ts": "export const a: number = 1;\n"}
-    files |= {"typed/tsconfig.json": '{"references": []}', "typed/eslint.config.mjs": ""}
+    files |= {"typed/tsconfig.json": '{"references": []}', "typed/.eslintrc.json": "{}"}
     files |= {"typed/biome.json": "{}", "typed/tsconfig.base.json": "{}"}
     add_tool(project, "typed", "tsc", TSC)
     add_tool(project, "typed", "eslint", ESLINT)
@@ -223,7 +224,7 @@ def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
     assert lines.startswith("jest/cart.js was only scanned")
     assert jest.startswith("npm-test jest is incomplete: no workers (")
     assert gap.startswith("mocha/cart.js, vitest/cart.js were only scanned; no linter reads such")
-    assert typed.startswith("typed/src/b.ts was only scanned; eslint typed leaves it out, and no")
+    assert typed.startswith("typed/src/b.ts was only scanned; left out by eslint typed, and")
     coverage = {c.path: (c.executed, c.statements) for c in review.coverage}
     assert (coverage["jest/cart.js"], coverage["vitest/cart.js"]) == ((1, 1), (0, 0))
 

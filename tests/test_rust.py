@@ -85,7 +85,7 @@ def test_a_crate_is_linted_and_tested(crate: Project) -> None:
         ),
     }
     (gap,) = review.gaps
-    assert gap.startswith("src/orphan.rs was only scanned; clippy leaves it out, and no linter")
+    assert gap.startswith("src/orphan.rs was only scanned; left out by clippy, and read by no")
     (tests,) = (check for check in review.checks if check.check == "cargo-test")
     assert tests.text == "1 passed, 3 failed, 1 skipped"
 
