@@ -336,6 +336,20 @@ def test_a_package_is_built_that_tests_of_another_one_import(project: Project) -
 
 
 @needs_node
+def test_files_of_tests_that_two_edits_break_are_two_findings(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    test = 'import test from "node:test"; import assert from "node:assert";\n'
+    test += 'import { %s } from "../%s.js";\ntest("it", () => assert.equal(%s(), 1));\n'
+    sources = {f"{name}.js": f"export const {name} = () => 1;\n" for name in ("add", "sum")}
+    tests = {f"test/{n}.test.js": test % (s, s, s) for n, s in (("one", "add"), ("two", "sum"))}
+    manifest = json.dumps({"type": "module", "scripts": {"test": "node --test"}})
+    project.commit("Begin", {"package.json": manifest, **sources, **tests})
+    project.commit("Break", {path: text.replace("1", "2") for path, text in sources.items()})
+    found = {str(finding.location) for finding in project.review().reported}
+    assert found == {"add.js:1", "sum.js:1"}
+
+
+@needs_node
 def test_each_command_of_a_script_runs(project: Project) -> None:
     """One that fails counts, although another one passes the same test; so do lines of each."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}

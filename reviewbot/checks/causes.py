@@ -59,6 +59,15 @@ async def find_causes(
         outcomes = report.outcomes
         ran = {t.id: {(path, n) for path in t.lines for n in t.lines[path]} for t in report.tests}
         passed = Counter(chain(*(ran[id] for id in outcomes if outcomes[id] == "passed")))
+
+        def apart(result: CheckResult) -> list[CheckResult]:
+            """Where it is not known what tests execute, those of a file may have another cause."""
+            if any(ran[id] for id in result.tests):
+                return [result]
+            files = groupby(sorted(result.tests, key=file_of), file_of)
+            return [replace(result, id=f"{result.id} {f}", tests=tuple(ids)) for f, ids in files]
+
+        broken = list(chain.from_iterable(map(apart, broken)))
         some = {result.id: result.tests[:MAX_TESTS] for result in broken}
         seconds = float(MAX_SECONDS)
 
@@ -121,6 +130,10 @@ async def find_causes(
         if broken and (IDS in check.command or suites[check.name].seconds < MAX_RUN_SECONDS / 2):
             await find_in(check, broken)
     return causes
+
+
+def file_of(id: str) -> str:
+    return id.partition("::")[0]
 
 
 def undo(edits: Iterable[Edit], texts: Mapping[str, str]) -> dict[str, str]:
