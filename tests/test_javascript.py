@@ -54,7 +54,7 @@ RUNNER = """#!/bin/sh
 # What bails out writes no results, and Vitest 2 does not know these options.
 case {0}" $* " in
 "jest --bail "*" --bail=0 "*" -- test ") ;;
-"jest "* | *" --configLoader="* | *" --includeTaskLocation "*) exit 1 ;;
+"jest "* | *" --configLoader="* | *" --includeTaskLocation "* | vitest*" --coverage "*) exit 1 ;;
 esac
 side=base; ! grep -q ', 1)' cart.js || side=head
 # Where it knows no change, it runs tests again, of the files that are named.
@@ -157,7 +157,7 @@ def packages(project: Project) -> Project:
     files = {".gitignore": "node_modules\n", "package.json": '{"workspaces": ["*"]}'}
     for runner, script in {
         "jest": "eslint . && NODE_ENV=test jest --bail -- test | tee /dev/null",
-        "vitest": "vitest",
+        "vitest": "vitest --coverage",
         "mocha": "nyc mocha",
     }.items():
         add_tool(project, runner, "nyc" if runner == "mocha" else runner, RUNNER.format(runner))
@@ -526,6 +526,7 @@ def test_an_old_jest_runs_the_test_of_a_claim(project: Project) -> None:
         ({"test:types": "tsc -p types/jest && tsc -p jest.json && x --env=jest"}, False),
         ({"test": "node ./node_modules/.bin/jest"}, True),
         ({"test": "ts-mocha"}, True),
+        ({"test:report": "tap-mocha-reporter xunit"}, False),
         ({"test": "kcd-scripts test"}, True),
     ],
 )
@@ -539,7 +540,8 @@ def test_that_tests_of_another_runner_did_not_run_is_said(project: Project) -> N
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     (project.folder / "node_modules").mkdir()
     plain = {"scripts": {"test": "node -r ./cart.js test/all.js && true"}}  # asserts by itself
-    for number, manifest in enumerate(({"scripts": {"test": "tap"}}, plain)):
+    tap = {"scripts": {"test": "tap", "test:report": "tap-mocha-reporter xunit < out.tap"}}
+    for number, manifest in enumerate((tap, plain)):
         project.commit("Begin", {"package.json": json.dumps(manifest), "test/all.js": ""})
         project.commit("Add", {"cart.js": f"{CART}// {number}\n"})
         (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)

@@ -31,7 +31,7 @@ NAMED = (
 )
 RUNNER = (
     r'(?:\bnode (?:-[^\s"]+ (?:[^\s"-][^\s"]* )?){,9}(?!-)[\w./-]*\btests?\b| --test[ "]'
-    rf'|(?<![/=.]){NAMED}(?![/.])|node_modules/[^\s"]*{NAMED})'
+    rf'|(?<![/=.]){NAMED}(?![/.-])|node_modules/[^\s"]*{NAMED})'
 )
 RUNS_TESTS = (
     rf'{TESTS}{RUNNER}|"([\w:.-]+){TEXT}{RUNNER}[\s\S]{{,9999}}{TESTS}[ :]\1[ "\\]'

@@ -77,6 +77,7 @@ const RUNNERS = {
       ? ["--coverage.enabled", "--coverage.reportOnFailure", "--coverage.reporter=json",
         `--coverage.reportsDirectory=${COVERAGE}`]
       : [],
+    without: / --coverage(?= |$)/g, // the first versions take it alone, without options of its own
     needs: optionsIn("--environment|--mode", "--globals"),
     read: ofSuites,
   },
@@ -305,7 +306,7 @@ function runnerOf(command) {
 /** A pattern of a program, alone or in node_modules: paths may be called like it. */
 function program(names) {
   const named = `\\b(?:${names})\\b`;
-  return new RegExp(`(?<![/=.])${named}(?![/.])|node_modules/\\S*${named}`);
+  return new RegExp(`(?<![/=.])${named}(?![/.-])|node_modules/\\S*${named}`);
 }
 
 /** A pattern of options with a value and of those without one, in a command. */
