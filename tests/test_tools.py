@@ -481,8 +481,8 @@ def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool
         result = asyncio.run(review(TARGET, host))
         assert [member.answered for member in result.panel] == [stops]
         requests = len(server.received)
-        if not stops:  # asked twice, and every time told once to answer
-            assert requests == 2 * (STEPS + 2)
+        if not stops:  # told once to answer, and asked once more, when it may look up nothing
+            assert requests == STEPS + 2 + 1
             assert "critic did not answer: it goes on calling tools" in result.gaps
             return
         again = asyncio.run(review(TARGET, host))
