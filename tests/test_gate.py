@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -373,6 +373,7 @@ PATHS = st.sampled_from(["a.py", "test_a.py", "a.rs", "a_test.go", "a.json", "a.
 
 @settings(max_examples=50, deadline=None)
 @given(PATHS, TEXT, TEXT, st.booleans())
+@example(path="a.py", old="", new="\r\x80", is_tool=False)
 def test_any_pair_of_files_gives_a_list(path: str, old: str, new: str, is_tool: bool) -> None:
     before = {path: old.encode("utf-8", "surrogatepass")}
     after = {path: new.encode("utf-8", "surrogatepass")}

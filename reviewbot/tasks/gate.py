@@ -233,7 +233,8 @@ def _confusable_identifier(path: str, before: str, after: str) -> tuple[str, str
 def _names(path: str, text: str) -> list[str]:
     """All names in code, as often as they are there."""
     if language_of(path) == "python":
-        with suppress(tokenize.TokenError, SyntaxError):
+        # From Python 3.12 on, it may read half a character after a lone carriage return.
+        with suppress(tokenize.TokenError, SyntaxError, UnicodeDecodeError):
             tokens = tokenize.generate_tokens(io.StringIO(text).readline)
             return [token.string for token in tokens if token.type == tokenize.NAME]
     return WORD.findall(NO_CODE.sub(" ", text))
