@@ -143,7 +143,8 @@ def test_what_a_change_uses_is_shown_with_it(project: Project) -> None:
         "        return 1\n\n\ndef helper(a):\n    return a\n\n\ndef unused(a):\n    return a\n\n\n"
         "class Shop(Base):\n    def total(self, order: Order):\n        return os.path.sep\n"
     )
-    brief = edited(project, "a.py", text, "os.path.sep", "os.path.sep, helper(RATES, unused=1)")
+    new = "os.path.sep, helper(RATES, unused=1)\n        # not OTHER, nor unused(a)"
+    brief = edited(project, "a.py", text, "os.path.sep", new)
     background = {text for passage in brief.background for text in passage.head.values()}
     used = "import os.path|from shop import (|    Order,|RATES = {|    'a': 1,|}|class Base:"
     used += "|    def __init__(self):|        self.x = 1|def helper(a):|    return a"
@@ -252,6 +253,8 @@ def test_each_hunk_of_a_file_without_functions_has_its_own_heading(project: Proj
 def test_a_lock_file_has_no_background(project: Project) -> None:
     text = f'[[package]]\nname = "a"\n{filler(9, "")}[[package]]\nname = "b"\nversion = 1\n'
     assert edited(project, "uv.lock", text, "version = 1", "version = 2").background == ()
+    page = f"price = 1\n{filler(9, '')}The price is old.\n"
+    assert edited(project, "README.md", page, "is old", "is new").background == ()
     # In a language without a grammar, what changed lines name is still shown.
     script = f"name=a\n{filler(9, '')}echo $name\n"
     assert edited(project, "a.sh", script, "echo $name", "echo $name!").background
@@ -333,6 +336,8 @@ def test_calls_of_a_changed_function_are_listed_tests_first(project: Project) ->
     assert brief.shows("b.py:4")
     assert not brief.shows("b.py:5")
     assert not brief.is_about(Location("b.py", 4, 4))
+    described = f"# Old words.\n{FUNCTION}"
+    assert calls(edited(project, "a.py", described, "Old", "New", **CALLERS)) == {}
 
 
 @pytest.mark.parametrize(
@@ -420,6 +425,7 @@ def test_versions_that_the_project_works_with_are_those_of_the_base(project: Pro
         "core/Cargo.toml": '[package]\nname = "shop"\nedition = "2021"\nrust-version = "1.63"\n'
         '\n[features]\ndefault = ["std"]\nstd = []\n\n[dependencies]\nserde = "1"\n',
         "vendor/x/setup.py": 'setup(python_requires=">=2.7")\n',
+        "testdata/go.mod": "module x\n\ngo 1.1\n",
     }
     project.commit("Start", files)
     project.commit("More", {"a.py": "x = 1\n", "web/package.json": '{"engines": {"node": "20"}}\n'})

@@ -123,7 +123,7 @@ class Project(Struct, frozen=True, kw_only=True):
         rows = []
         for path in sorted(self.base_texts, key=lambda path: (path.count("/"), path)):
             line = VERSIONS.get(path.rpartition("/")[2])
-            if line and classify(path) != "vendored":
+            if line and classify(path) not in ("vendored", "fixture"):
                 found = ", ".join(match[0] for match in line.finditer(self.base_texts[path]))
                 rows += [f"{path}: {' '.join(found.split())[:MAX_VERSION]}"] if found else []
         return tuple(rows[:MAX_VERSIONS])

@@ -59,6 +59,7 @@ WRAPPERS = frozenset(
 BEFORE_PARENTHESIS = re.compile(r"(?<![\w~])([\w~]+)\s*\(")
 # Lines above a function that are about it: comments, and attributes of Rust and C#.
 ABOVE = re.compile(r"\s*(?:#[\s\[]|//|/\*|\*|\[\w)")
+NO_CODE = re.compile(r"\s*(?:#\s|//|/\*|\*[\s/]|$)")  # a comment: it uses and changes nothing
 # Methods that are called by the name of their class, or by what has one.
 BY_CLASS = CONSTRUCTORS - {"new", "initialize"} | {"__call__"}
 
@@ -110,7 +111,7 @@ class Outline(Struct, frozen=True):
 class Excerpt(Struct, frozen=True, kw_only=True):
     """What is shown of a changed file, and why nothing is (`omission`).
 
-    `background` is at head and not near the change. `functions` that changed have a changed line.
+    `background` is at head and not near the change. In `functions`, more changed than comments.
     `headings` are what git says of hunks, by their first lines. `docstrings` are lines at head.
     """
 
@@ -157,20 +158,22 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
         places.append(last if line.head else last + 0.5)
     longest = MAX_TEST if kind == "test" else MAX_FUNCTION
     spans = _spans(lines, hunks, places, outline if is_whole else Outline(), longest)
-    at_head = {place: line for place, line in zip(places, lines, strict=True) if line.is_changed}
+    touched = [n for n, line in enumerate(lines) if line.is_changed]
+    code = {n: lines[n] for n in touched if not NO_CODE.match(lines[n].text)}
     functions: list[tuple[str, Line]] = []
     if kind == "source":
-        functions += _functions(outline, at_head)
+        functions += _functions(outline, {places[n]: line for n, line in code.items()})
         # Of a function that is gone or has another name, no line is in the body of one.
-        around = ((p, innermost(outline.functions, p)) for p in at_head if p != int(p))
+        gone = (places[n] for n, line in code.items() if line.base)
+        around = ((place, innermost(outline.functions, place)) for place in gone)
         if any(block is None or place < block.head_end for place, block in around):
-            removed: dict[float, Line] = {n.base: n for n in lines if n.base and n.head is None}
+            removed = {float(line.base): line for line in code.values() if line.base}
             functions += _functions(parse(file.old_path, base), removed)
     taken = {number for span in spans for number in span}
-    used = [(lines[number].is_changed, lines[number].text) for number in sorted(taken)]
     wanted = set[int]()
-    if file.status != "added" and kind not in UNREAD:
-        wanted = _background(outline, head.split("\n"), sorted(at_head), used, longest)
+    if file.status != "added" and kind not in (*UNREAD, "documentation"):
+        used = [(n in code, lines[n].text) for n in sorted(taken)]
+        wanted = _background(outline, head.split("\n"), [places[n] for n in touched], used, longest)
     left = [n for n, line in enumerate(lines) if line.head in wanted and n not in taken]
     shown_base, shown_head = shown(base).split("\n"), shown(head).split("\n")
     rows = []
