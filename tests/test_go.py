@@ -150,7 +150,7 @@ func TestOf(t *testing.T) {
 }
 
 func TestFlaky(t *testing.T) {
-	t.Run("a part", func(t *testing.T) {
+	t.Run("a part ::1", func(t *testing.T) {
 		if price.Of(2) != 4 && flag.Lookup("test.run").Value.String() == "" {
 			t.Fatal("all tests run")
 		}

@@ -1,11 +1,12 @@
-# Vet (`vet CHANGED…`), lint (`lint CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and those below it in which
-# something changes; test those as well that import one of these by go.work or by a path, and all if
-# go.work changes. `test ID…` runs these tests again, each in its package. Appends to /out/go.txt,
-# for each module, or package of tests that run again,
+# Vet (`vet CHANGED…`), lint (`lint CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and
+# those below it in which something changes; test those as well that import one of these by go.work
+# or by a path, and all if go.work changes. `test ID…` runs these tests again, each in its package.
+# Appends to /out/go.txt, for each module, or package of tests that run again,
 #   module FOLDER PATH        what follows is about it, until the next
 #   read FILE                 a file that is compiled here, so that vet reads it
 #   FILE:LINE:func NAME(      functions of test files
-#   what vet, golangci-lint or the compiler says, events of `go test -json`, and blocks of the coverage profile
+#   what vet, golangci-lint or the compiler says, events of `go test -json`, and blocks of the
+#       coverage profile
 # and in the end `ended`. Ends with 75, so that nothing is recorded, if a module was not downloaded.
 command -v go >/dev/null || exit 127
 [ "$1" != lint ] || command -v golangci-lint >/dev/null || exit 127
@@ -32,9 +33,9 @@ elif [ -n "${1-}" ] && [ "${1#./}" = "$1" ]; then
     joined() { sed 's/[][\.*^$+?(){}|]/\\&/g' | sort -u | paste -sd '|' -; }
     set -- .
     if ! grep -qv :: /tmp/ids; then
-        pattern="^($(sed -E 's#^.*::([^/]+).*#\1#' /tmp/ids | joined))$"
+        pattern="^($(sed -E 's#^[^:]*::([^/]+).*#\1#' /tmp/ids | joined))$"
         grep -qv '::.*/' /tmp/ids ||
-            pattern="$pattern/^($(sed -E 's#^.*::[^/]+/([^/]+).*#\1#' /tmp/ids | joined))"
+            pattern="$pattern/^($(sed -E 's#^[^:]*::[^/]+/([^/]+).*#\1#' /tmp/ids | joined))"
         set -- -run "$pattern" .
     fi
 fi
