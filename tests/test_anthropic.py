@@ -151,6 +151,7 @@ def test_a_key_that_cannot_be_one_is_refused_without_being_quoted() -> None:
         ("retry-after", formatdate(time.time() + 3600, usegmt=True), pytest.approx(3600, abs=600)),
         ("retry-after", "Wed, 21 Oct 2015 07:28:30 GMT", 0),
         ("retry-after", "-3", None),
+        ("retry-after", f"1 Jan 2026 00:00:00 +{'9' * 20}", None),
     ],
 )
 def test_the_time_to_wait_is_a_number_or_a_date(name: str, text: str, seconds: object) -> None:

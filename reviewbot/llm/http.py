@@ -324,7 +324,7 @@ def retry_after(headers: Mapping[str, str], said: str) -> float | None:
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get(name, "")):
             return float(value) * unit
-    with suppress(ValueError):  # or it is a date
+    with suppress(ValueError, OverflowError):  # or it is a date
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     return float(delay[1]) if (delay := DELAY.search(said)) else None
 
