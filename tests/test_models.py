@@ -227,6 +227,7 @@ def test_a_model_for_which_a_prompt_is_too_long_reads_a_part_of_the_change(cart:
 
 
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(server: VendorServer) -> None:
+    assert "No language model would be asked" in run("review", "HEAD..HEAD", "--dry-run").stdout
     shown = run("review", "HEAD", "--dry-run").stdout
     assert "Effort auto: one panelist (nothing about the change is risky" in shown
     assert "critic/first_pass  gpu:big  about" in shown

@@ -299,6 +299,9 @@ def test_a_whole_tree_and_an_empty_change_have_no_changed_files() -> None:
     for format_ in ("text", "markdown"):
         shown = render(replace(CLEAN, coverage=(), checks=()), format_)
         assert shown.count("no file to review") == 1
+        empty = render(replace(CLEAN, coverage=(), checks=(), panel=(), notes=()), format_)
+        assert "No language model was asked" in empty
+        assert "to add a panel" not in empty
         assert "changed" not in shown
 
 

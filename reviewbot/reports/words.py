@@ -315,7 +315,8 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
     if not review.panel and review.read_earlier:
         return "Panel: nothing new to read."
     if not review.panel:
-        if any(" is not asked: " in note for note in review.notes):  # it says what to do
+        # There is nothing to read, or a note says what to do.
+        if not review.coverage or any(" is not asked: " in note for note in review.notes):
             return NO_PANEL
         return ADD_ON_GITHUB if on_github else f"{NO_PANEL} {ADD_PANEL}"
     models = {member.model for member in review.panel}
