@@ -129,7 +129,6 @@ async def ask_intent(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]
     a claim about it is more serious.
     """
     proven = [c for c in cases if c.is_proven and (not c.result or c.result.severity != c.severity)]
-    known = [case for case in cases if case.result and case not in proven][:MAX_KNOWN]
     if not any(brief.statements for brief in plan.briefs):
         silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
         return tuple(replace(c, intentions=silence) if c in proven else c for c in cases)
@@ -141,6 +140,7 @@ async def ask_intent(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]
     asked: list[Question] = []
     for name in (name for name in (*panel.names, MODERATOR) if name not in plan.own):
         here = [case for case in proven if name in witnesses[case.id]]
+        known = [c for c in cases if c not in here and (c.result or c.is_proven)][:MAX_KNOWN]
         asked += questions_about(here, name, "intent", "intent", plan, known)
     given = await ask_about(asked, panel, "intentions", IntentAnswer)
     intentions = defaultdict[str, list[Intention]](list)
