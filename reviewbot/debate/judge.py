@@ -196,7 +196,7 @@ async def moderate(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     contested = [case for case in cases if is_contested(case, panel.needed, panel.uncounted)]
     if not contested or not panel.panelists or not plan.rounds:
         return tuple(cases)
-    panel.appoint_moderator([case.raisers for case in contested])
+    panel.appoint_moderator([case.raisers for case in contested], plan.own)
     known = [case for case in cases if case.result or case.is_proven][:MAX_KNOWN]
     asked: list[Question] = []
     for brief, here in cases_by_brief(contested, plan.briefs):
