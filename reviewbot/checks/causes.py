@@ -64,7 +64,7 @@ async def find_causes(
             """Where it is not known what tests execute, those of a file may have another cause."""
             if any(ran[id] for id in result.tests):
                 return [result]
-            files = groupby(sorted(result.tests, key=file_of), file_of)
+            files = groupby(sorted(result.tests), lambda id: id.partition("::")[0])
             return [replace(result, id=f"{result.id} {f}", tests=tuple(ids)) for f, ids in files]
 
         broken = list(chain.from_iterable(map(apart, broken)))
@@ -130,10 +130,6 @@ async def find_causes(
         if broken and (IDS in check.command or suites[check.name].seconds < MAX_RUN_SECONDS / 2):
             await find_in(check, broken)
     return causes
-
-
-def file_of(id: str) -> str:
-    return id.partition("::")[0]
 
 
 def undo(edits: Iterable[Edit], texts: Mapping[str, str]) -> dict[str, str]:
