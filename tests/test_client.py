@@ -167,8 +167,12 @@ def test_a_model_that_is_not_there_leaves_the_others_of_its_provider() -> None:
 
 def test_a_busy_provider_is_tried_again_ten_times_and_one_that_is_down_is_left_alone() -> None:
     for fault, times, requests in (("busy", 7, 7 + 10), ("overloaded", 5, 5)):
-        _, server, _ = ask(lambda _, name=fault: FAULTS[name], times)  # type: ignore[misc]
+        outcomes, server, _ = ask(lambda _, name=fault: FAULTS[name], times)  # type: ignore[misc]
         assert len(server.received) == requests, fault
+    assert str(outcomes[-1]).startswith("not asked for 30 s after 5 faults in a row: ")
+    answers = [FAULTS["busy"], fake_openai.answer(ANSWER)] * 12  # it is not down
+    outcomes, _, _ = ask(answers, times=12)
+    assert outcomes == [ANSWER] * 12
 
 
 def test_nobody_waits_for_a_place_longer_than_the_review_takes() -> None:

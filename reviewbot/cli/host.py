@@ -154,7 +154,7 @@ async def show_progress() -> AsyncIterator[Emit]:
     least = 0 if is_verbose else inf if is_given("quiet") else LONG
     running: list[str] = []
     started = time.monotonic()
-    spent = ""
+    spent, clear = "", CLEAR if is_live else ""
 
     def emit(event: Event) -> None:
         nonlocal spent
@@ -163,11 +163,9 @@ async def show_progress() -> AsyncIterator[Emit]:
         if event.cost_usd:
             spent = f"  ${event.cost_usd:.4f}"
         if is_verbose and event.text:
-            is_question = event.seconds is None
-            if is_live:
-                print(end=CLEAR, file=sys.stderr)
-            head = f"{name} asks {event.who}" if is_question else f"{event.who} answers {name}"
-            say(f"── {head}", by=event.who)
+            asks, answers = f"{name} asks {event.who}", f"{event.who} answers {name}"
+            print(end=clear, file=sys.stderr)
+            say(f"── {asks if event.seconds is None else answers}", by=event.who)
             for line in event.text.rstrip("\n").split("\n"):
                 say(f"│ {line}", by=event.who)
         if event.seconds is None:
@@ -176,8 +174,7 @@ async def show_progress() -> AsyncIterator[Emit]:
         if name in running:  # what is recorded does not begin
             running.remove(name)
         if (is_step and least < inf) or (event.seconds >= least and not is_live):
-            if is_live:
-                print(end=CLEAR, file=sys.stderr)
+            print(end=clear, file=sys.stderr)
             how = "recorded" if event.was_recorded else f"{event.seconds:.1f} s"
             say(f"reviewbot: {name} ({how})")
 
@@ -195,6 +192,5 @@ async def show_progress() -> AsyncIterator[Emit]:
         yield emit
     finally:
         drawing.cancel()
-        if is_live:
-            with suppress(OSError):
-                print(end=CLEAR, file=sys.stderr, flush=True)
+        with suppress(OSError):
+            print(end=clear, file=sys.stderr, flush=True)

@@ -103,12 +103,12 @@ async def test() -> int:
             return f"✗ {name}: {error.with_hint}"
         cost = client.price(request).charge(request, reply.usage, reply.text)
         seconds = time.monotonic() - started
-        speed = ""
         if reply.usage:
             save_paces(journal, [(request, reply.usage)])
+        said = f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}"
         if pace := load_pace(journal, member.provider, member.model):
-            speed = f", reads {pace.read:.0f} and writes {pace.written:.0f} tokens a second"
-        return f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}{speed}"
+            said += f", reads {pace.read:.0f} and writes {pace.written:.0f} tokens a second"
+        return said
 
     try:
         await client.open()
