@@ -142,8 +142,8 @@ def test_what_a_change_uses_is_shown_with_it(project: Project) -> None:
         "class Base:\n    def __init__(self):\n        self.x = 1\n\n    def other(self):\n"
         "        return 1\n\n\ndef helper(a):\n    return a\n\n\ndef unused(a):\n    return a\n\n\n"
         "class Shop(Base):\n    def total(self, order: Order):\n        return os.path.sep\n"
-    )
-    new = "os.path.sep, helper(RATES, unused=1)\n        # not OTHER, nor unused(a)"
+    ) + "".join(f"\n\nclass Way{n}:\n    def ways(self):\n        pass\n" for n in range(4))
+    new = "os.path.sep, helper(RATES, unused=1).ways()\n        # not OTHER, nor unused(a)"
     brief = edited(project, "a.py", text, "os.path.sep", new)
     background = {text for passage in brief.background for text in passage.head.values()}
     used = "import os.path|from shop import (|    Order,|RATES = {|    'a': 1,|}|class Base:"
@@ -194,8 +194,16 @@ enum Unused {
     A,
 }
 
-fn total() -> u32 {
-    1
+impl Default for Order {
+    fn default() -> Order {
+        Order { price: 0 }
+    }
+}
+
+impl Order {
+    fn total(&self) -> u32 {
+        1
+    }
 }
 """
 
@@ -203,7 +211,7 @@ fn total() -> u32 {
 def test_types_and_constants_that_a_change_uses_are_shown_with_it(project: Project) -> None:
     new = {
         "shop.go": GO.replace("return o.Price", "return Limit*rates[Hidden] + Order{}.Price"),
-        "shop.rs": RUST.replace("    1\n", "    Order { price: LIMIT }.price\n"),
+        "shop.rs": RUST.replace(" 1\n", " LIMIT + self.price\n"),
     }
     brief = changed_to(project, {"shop.go": GO, "shop.rs": RUST}, new)
     for path, used in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from pathlib import Path
@@ -25,6 +26,7 @@ MAX_LINE = 400  # characters
 MAX_FUNCTION, MAX_TEST, AROUND = 250, 120, 20
 MAX_CONSTRUCTOR, MAX_IMPORTS, MAX_BACKGROUND = 40, 60, 120  # lines
 MAX_USED = 30  # lines: a function or constant that a changed line names is shown whole
+MAX_SAME = 3  # in a file: a name that more have says too little about which one is meant
 SHORTEST_NAME = 4  # of what is looked for; shorter names are those of much else
 WORD = re.compile(r"\b(?!(?:import|from|as|use|const|require|include)\b)[A-Za-z_]\w*")
 CALLED = re.compile(r"\b(\w+)\(")
@@ -286,21 +288,24 @@ def _background(
     added = "\n".join(text for is_changed, text in used if is_changed)
     named = {word for word in WORD.findall(added) if len(word) >= SHORTEST_NAME}
     touched = [function for function, _ in _touched(outline.functions, changed)]
-    called = named.intersection(CALLED.findall(added)) - BY_CLASS - {f.name for f in touched}
+    counts = Counter(block.name for block in (*outline.functions, *outline.classes))
+    clear = {name for name, count in counts.items() if count <= MAX_SAME}
+    called = named.intersection(CALLED.findall(added), clear - BY_CLASS - {f.name for f in touched})
     around = [class_ for class_, _ in _touched(outline.classes, changed)]
-    heads = {word for c in around for n in c.head for word in WORD.findall(texts[n - 1])}
+    own = {class_.name for class_ in around}  # in Rust, of all that is implemented for a type
+    heads = {word for c in around for n in c.head for word in WORD.findall(texts[n - 1])} - own
     for class_ in (*around, *(c for c in outline.classes if c.name in heads)):
         wanted += class_.head
         if (made := outline.constructor_of(class_)) and len(made.lines) <= MAX_CONSTRUCTOR:
             wanted += made.lines
     wanted += (n for f in touched if len(f.lines) > longest for n in f.head)
     for number, text in enumerate(texts, 1):
-        if (found := TYPE.match(text) or CONSTANT.match(text)) and found[1] in named:
+        if (found := TYPE.match(text) or CONSTANT.match(text)) and found[1] in named | own:
             more = takewhile(INNER.match, texts[number : number + MAX_USED])
             wanted += range(number, number + 1 + sum(1 for _ in more))
     for function in (function for function in outline.functions if function.name in called):
         wanted += function.lines if len(function.lines) <= MAX_USED else function.head
-    wanted += (n for c in outline.classes if c.name in named for n in c.head)
+    wanted += (n for c in outline.classes if c.name in named & clear - own for n in c.head)
     return set(wanted[:MAX_BACKGROUND])
 
 
