@@ -14,7 +14,7 @@ from scripted import Answer, Scripted, by_edit, by_edits, work
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.fixing import develop, pursue
-from reviewbot.tasks.described import MAX_REPAIRED
+from reviewbot.tasks.described import INSTEAD, MAX_REPAIRED
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
 from tests.served import at_the_command_line
@@ -305,8 +305,14 @@ def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:
 
 def test_without_python_nobody_is_asked_for_a_test_or_a_plan(project: Project) -> None:
     project.commit("A page", {"page.js": "export const title = 'Cart';\n"})
-    with pytest.raises(UsageError, match="there is no Python here"):
+    with pytest.raises(UsageError, match="there is no Python here") as raised:
         mend(project, lambda *_: pytest.fail("somebody is asked"), "not ok 1 - title")
+    assert raised.value.hint == INSTEAD
+    project.commit("Test", {"page.test.js": "", "package.json": '{"scripts": {"test": "jest"}}'})
+    for log in ("", "not ok 1 - title"):  # here no test runs
+        with pytest.raises(UsageError, match="npm-test: ") as raised:
+            mend(project, lambda *_: pytest.fail("somebody is asked"), log)
+        assert (raised.value.hint or "").startswith("make the tests run here")
     with pytest.raises(UsageError, match="there is no Python here"):
         build(project, lambda *_: pytest.fail("somebody is asked"))
 

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 import reviewbot
 from reviewbot.context.brief import names_of
+from reviewbot.errors import UsageError
 from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
 from tests import fake_openai
 from tests.served import configuration, configure, live_in, run, wait_until
@@ -161,6 +162,8 @@ def test_without_a_person_nothing_is_decided(serve: Serve) -> None:
     wrong = run("negotiate", "How?", "--decide", "I7")
     assert wrong.exit_code == 2
     assert "there is no idea I7\nsay I1, I2, or none\n" in wrong.stderr
+    assert "no idea is named\nsay I1, I2, or none\n" in run("negotiate", "How?", "--decide=").stderr
+    assert "Decided: I2." in run("negotiate", "How?", "--decide=I2,").stdout
 
 
 def test_what_cannot_be_negotiated(serve: Serve) -> None:
@@ -330,6 +333,8 @@ def test_a_conversation_ends_in_the_time_that_it_was_given(serve: Serve) -> None
 def test_both_work_from_python(serve: Serve) -> None:
     serve(lambda r: talker(r) if "person says" in prompt_of(r) else negotiator(r))
     assert reviewbot.chat("Hello").startswith("a read 0 results")
+    with pytest.raises(UsageError, match="the message is empty"):
+        reviewbot.chat(" ")
     outcome = reviewbot.negotiate("How?", ["prices.py"])
     assert [idea.standing for idea in outcome.ideas] == ["contested", "agreed"]
     assert outcome.decision is None

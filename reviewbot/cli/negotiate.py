@@ -69,11 +69,13 @@ async def command(
 
 def read_ids(words: str, found: Negotiation) -> tuple[str, ...]:
     """The ideas that a person names. Raises UsageError."""
-    ids = [word.upper() for word in re.split(r"[\s,]+", words.strip()) if word.lower() != "none"]
+    named = re.findall(r"[^\s,]+", words.upper())
     known = [idea.id for idea in found.ideas]
-    if unknown := [id for id in ids if id not in known]:
-        raise UsageError(f"there is no idea {unknown[0]}", hint=f"say {', '.join(known)}, or none")
-    return tuple(dict.fromkeys(ids))
+    for id in named or [""]:
+        if id not in (*known, "NONE"):
+            problem = f"there is no idea {id}" if id else "no idea is named"
+            raise UsageError(problem, hint=f"say {', '.join(known)}, or none")
+    return tuple(dict.fromkeys(id for id in named if id != "NONE"))
 
 
 def describe(found: Negotiation) -> Iterator[str]:

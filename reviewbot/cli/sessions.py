@@ -100,8 +100,7 @@ def _message(role: str, text: str, calls: tuple[ToolCall, ...] = ()) -> dict[str
         for call in calls
         for arguments in [redact(call.arguments)[0]]
     ]
-    more = {"tool_calls": named} if named else {}
-    return {"role": role, "content": redact(text)[0], **more}
+    return {"role": role, "content": redact(text)[0], **({"tool_calls": named} if named else {})}
 
 
 def preference_lines(record: Record) -> Iterator[str]:

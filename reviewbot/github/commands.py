@@ -55,8 +55,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     since, login = datetime.now(UTC) - timedelta(hours=1), comment.author.login
     others = (each for each in comments if each.id != comment.id and each.author == comment.author)
     earlier = filter(lambda each: parse(each.body), others) if issue else answered.values()
-    count = sum(datetime.fromisoformat(each.created_at) > since for each in earlier)
-    if count >= limit:
+    if sum(datetime.fromisoformat(each.created_at) > since for each in earlier) >= limit:
         react(client, comment, "confused")
         words = f"More than {limit} commands in an hour (github.commands_per_hour)."
         raise NothingToDo("too_many_commands", words)
@@ -84,8 +83,7 @@ def obey_order(run: Run) -> int:
     inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
     command = _read_order(run.client, (*snapshot.comments, *inline_comments), id, *ORDERED)
     comment = CommentEvent(id=id, is_inline=any(each.id == id for each in inline_comments))
-    act = partial(ORDERED[command.verb], run, command)
-    return _answer(run.client, run.job, comment, act)
+    return _answer(run.client, run.job, comment, partial(ORDERED[command.verb], run, command))
 
 
 def fix_issue(job: Job, client: Client) -> int:

@@ -222,7 +222,7 @@ class Api:
     """
 
     def __init__(self, jobs: Jobs, state: State, ledger: str, project: str, token: str) -> None:
-        self._jobs, self._state, self._token = jobs, state, token
+        self._jobs, self._state, self._token = jobs, state, token.encode()
         self._ledger, self._project = ledger, project
 
     async def order(self, request: Request) -> Response:
@@ -301,9 +301,9 @@ class Api:
 
     async def answer(self, handler: Handler, request: Request) -> Response:
         """What a handler says to clients with the token, or an error as JSON."""
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        given = request.headers.get("authorization", "").encode()
         try:
-            if not hmac.compare_digest(given.encode(), self._token.encode()):
+            if given[:7].lower() != b"bearer " or not hmac.compare_digest(given[7:], self._token):
                 raise ApiError(401, "the token is missing or wrong", "Authorization: Bearer …")
             return await handler(self, request)
         except ReviewbotError as error:

@@ -65,8 +65,10 @@ class Chat:
     async def say(self, message: str, *names: str) -> dict[str, str]:
         """What those who are named answer to a message, at once, or else the lead; by name.
 
-        Raises UsageError for a name that nobody has, ModelError if nobody answers.
+        Raises UsageError for an empty one or a name that nobody has, ModelError without an answer.
         """
+        if not message.strip():
+            raise UsageError("the message is empty", hint="say what you want to know")
         asked = [*map(self.check, names)] or [self.lead]
         self._asked["chat"] += 1
         message = shown(message)

@@ -173,14 +173,15 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
             problems += [f"{check.name}: {report.problem}"] if report.problem else []
     if not red:
         reason = "; ".join(problems) or "no test fails here"
+        advice = "make the tests run here first, see reviewbot doctor" if problems else None
         if not log.strip():
-            hint = "give the log of the run that failed: --report FILE"
+            hint = advice or "give the log of the run that failed: --report FILE"
             raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
         start = "(What a run that failed reports)\n\n"  # no prose, which would be the title
         try:
             return await prepare_bug(start + log[len(start) - MAX_REPORT :], trials)
         except UsageError as error:
-            raise UsageError(f"{reason}; {error}", hint=error.hint) from error
+            raise UsageError(f"{reason}; {error}", hint=advice or error.hint) from error
     before = {test.id for test in red}
     # What fails here and not there may be due to this machine.
     red = [test for test in red if test.id.rpartition("::")[2] in log] or red
