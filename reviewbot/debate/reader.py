@@ -105,9 +105,8 @@ def schema_for(languages: tuple[str, ...]) -> dict[str, Any]:
     """The schema of all answers. Only Python has other kinds of reproductions than tests."""
     _, definitions = msgspec.json.schema_components(LISTS.values(), ref_template="#/$defs/{name}")
     if "python" not in languages:
-        test = definitions["Reproduction"]
-        test["description"] = "A whole test file that fails because of the claimed defect."
-        test["properties"]["kind"] = {"enum": ["test"]}
+        definitions["Reproduction"]["description"] = "A test file that fails due to the defect."
+        definitions["Reproduction"]["properties"]["kind"] = {"enum": ["test"]}
     properties = {}
     for name, type_ in LISTS.items():
         items = {"type": "array", "items": {"$ref": f"#/$defs/{type_.__name__}"}}
