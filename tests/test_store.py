@@ -20,6 +20,7 @@ from reviewbot.store.sessions import (
     Subject,
     TrialRow,
     end_session,
+    list_outcomes,
     list_sessions,
     load_session,
     prune_sessions,
@@ -39,13 +40,13 @@ START, LATER = "2026-01-01T10:00:00.000+00:00", "2026-01-01T10:00:09.000+00:00"
 REFUSED = r"the ledger .* cannot be used: "
 
 
-def ask(store: Store, session: Session, key: str = "key") -> None:
+def ask(store: Store, session: Session, key: str = "key", agent: str = "", **model: str) -> None:
     """As if a session had asked something."""
     call = {"key": key, "generation": session.generation}
-    turn = {"session_id": session.id, "was_recorded": False, "seconds": 1}
+    turn = {"session_id": session.id, "agent": agent, "was_recorded": False, "seconds": 1}
 
     def action(connection: Connection) -> None:
-        connection.insert("calls", {**call, "state": "done"})
+        connection.insert("calls", {**call, "state": "done", **model})
         connection.insert("turns", {**call, **turn})
 
     store.run(action)
@@ -119,6 +120,15 @@ def test_a_fresh_session_keeps_its_generation(url: str, tmp_path: Path, store: S
     assert (resumed.id, resumed.generation) == (fresh.id, 2)
 
 
+def test_what_a_fallback_said_is_not_held_against_the_model_of_the_agent(store: Store) -> None:
+    other = Agent(name="reviewer", provider="openai", model="gpt")
+    session = start_session(store, SUBJECT, START, (CRITIC, other))
+    ask(store, session, agent="critic", provider="ollama", model="qwen")
+    ask(store, session, "more", agent="reviewer", provider="openai", model="gpt")
+    end_session(store, session)
+    assert list_outcomes(store) == [("{}", {"reviewer": "openai:gpt"})]
+
+
 def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> None:
     mine = start_session(store, SUBJECT, START, [CRITIC])
     yours = start_session(store, replace(SUBJECT, project="another"), START)
@@ -160,6 +170,27 @@ def test_newer_databases_are_refused_older_ones_get_new_tables(url: str, tmp_pat
     store.close()
     with pytest.raises(ReviewbotError, match=r"newer reviewbot has written .* \(9\)"):
         open_store(url, tmp_path)
+
+
+def test_a_user_of_the_server_who_may_make_no_tables_uses_those_of_others(
+    postgres: str, tmp_path: Path
+) -> None:
+    guest = postgres.replace("owner@", "guest@")
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE ROLE guest LOGIN")
+        with pytest.raises(ReviewbotError, match=REFUSED + "permission denied for") as caught:
+            open_store(guest, tmp_path)
+        assert caught.value.hint == "docs/models.md says which rights it needs"
+        open_store(postgres, tmp_path).close()
+        connection.execute("GRANT USAGE ON SCHEMA reviewbot TO guest")
+        for kind in ("TABLES", "SEQUENCES"):
+            connection.execute(f"GRANT ALL ON ALL {kind} IN SCHEMA reviewbot TO guest")
+        with closing(open_store(guest, tmp_path)) as store:
+            end_session(store, start_session(store, SUBJECT, START))
+            assert states(store) == ["done"]
+        connection.execute("DROP OWNED BY guest")
+        connection.execute("DROP ROLE guest")
+        connection.execute("DROP SCHEMA reviewbot CASCADE")
 
 
 def test_files_are_for_their_owner_only_and_those_of_dead_processes_go(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ OPTIONS = f"-c search_path={SCHEMA} -c client_encoding=UTF8 -c idle_session_time
 
 # Parts of what SQLite (https://sqlite.org/rescode.html) and PostgreSQL say, and what to do then.
 HINTS = (
+    ("permission denied for", "docs/models.md says which rights it needs"),  # a user of PostgreSQL
     ("locked|lock timeout", "end the program that uses it, or wait for it"),
     ("readonly|unable|permission|full|space", "make it writable, free some space, or use --state"),
     ("not a database|malformed", "move the file away; replies in it will be paid for again"),
@@ -228,8 +229,8 @@ def _make_tables(connection: Connection, place: str) -> None:
     if not connection.is_sqlite:
         listed = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()"
         schema = schema.replace("id INTEGER PRIMARY KEY", "id SERIAL PRIMARY KEY")
+        schema = f"CREATE SCHEMA IF NOT EXISTS {SCHEMA};\n{schema}"
         connection.rows("SELECT pg_advisory_xact_lock(:id)", id=0x5E71E3B0)  # ours alone
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     tables = [row["name"] for row in connection.rows(listed)]
     if tables and "schema_version" not in tables:
         hint = "name another folder with --state"
@@ -238,6 +239,8 @@ def _make_tables(connection: Connection, place: str) -> None:
         if row["version"] > VERSION:
             message = f"a newer reviewbot has written the ledger {place} ({row['version']})"
             raise ReviewbotError(message, hint="upgrade reviewbot")
+        if row["version"] == VERSION:
+            return  # on a server, others may use the tables who may not make any
     for statement in schema.split(";\n"):
         connection.execute(statement)
     connection.execute("DELETE FROM schema_version")

@@ -5,7 +5,7 @@ All functions raise ReviewbotError.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct, convert
 from msgspec.structs import asdict
@@ -62,7 +62,7 @@ class TrialRow(Struct, frozen=True, kw_only=True):
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """A call as a session used it. Request and reply are JSON; a failed call has a fault."""
+    """A call as a session used it. Request and reply are JSON; schema.sql has states and faults."""
 
     agent: str
     phase: str
@@ -70,6 +70,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     model: str
     request: str
     reply: str
+    state: str = "done"
     fault: str
     message: str
     was_recorded: bool
@@ -85,7 +86,6 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 MAX_OUTCOMES = 100  # sessions that the panel is calibrated by
-Kind = TypeVar("Kind", bound=Struct)
 FINDING = ("key", "title", "severity", "status", "path", "line")
 SESSIONS = """
     SELECT sessions.*, projects.name AS project, tasks.kind, tasks.target,
@@ -102,11 +102,18 @@ FRESH = """
     SELECT coalesce(max(generation), 0) + 1 AS generation
     FROM (SELECT generation FROM sessions UNION SELECT generation FROM calls) AS known
 """
-OWN = "SELECT * FROM {} WHERE session_id = :id ORDER BY id"
-TURNS = """
-    SELECT turns.*, provider, model, request, reply, fault, message
-    FROM turns JOIN calls ON calls.key = turns.key AND calls.generation = turns.generation
-    WHERE turns.session_id = :id ORDER BY turns.id
+CALLS = "turns JOIN calls ON calls.key = turns.key AND calls.generation = turns.generation"
+OWN = {  # what a session has, by the field of Record
+    "agents": "SELECT * FROM agents",
+    "turns": f"SELECT turns.*, provider, model, request, reply, state, fault, message FROM {CALLS}",
+    "trials": "SELECT * FROM trials",
+}
+# Agents for whom no other model answered, as their fallback does.
+MODELS = f"""
+    SELECT name, provider || ':' || model AS model FROM agents WHERE session_id = :id
+    AND NOT EXISTS (SELECT 1 FROM {CALLS}
+        WHERE turns.session_id = agents.session_id AND turns.agent = agents.name
+            AND (calls.provider <> agents.provider OR calls.model <> agents.model))
 """
 
 
@@ -169,32 +176,27 @@ def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
 
 
 def list_outcomes(store: Store) -> list[tuple[str, dict[str, str]]]:
-    """The newest reviews as JSON, with the model of each agent, as `provider:model`."""
+    """The newest reviews as JSON, with the model that answered for each agent, `provider:model`."""
+    newest = "SELECT id, review FROM sessions WHERE state = 'done' ORDER BY id DESC LIMIT :most"
 
     def action(connection: Connection) -> list[tuple[str, dict[str, str]]]:
-        newest = "SELECT id, review FROM sessions WHERE state = 'done' ORDER BY id DESC LIMIT :most"
-        agents = "SELECT name, provider, model FROM agents WHERE session_id = :id"
-        found = []
-        for row in connection.rows(newest, most=MAX_OUTCOMES):
-            known = connection.rows(agents, id=row["id"])
-            models = {agent["name"]: f"{agent['provider']}:{agent['model']}" for agent in known}
-            found.append((row["review"], models))
-        return found
+        return [
+            (row["review"], {a["name"]: a["model"] for a in connection.rows(MODELS, id=row["id"])})
+            for row in connection.rows(newest, most=MAX_OUTCOMES)
+        ]
 
     return store.run(action)
 
 
 def load_session(store: Store, id: int) -> Record | None:
     def action(connection: Connection) -> Record | None:
-        def rows(statement: str, type_: type[Kind]) -> tuple[Kind, ...]:
-            found = connection.rows(statement, id=id)
-            # SQLite has no booleans.
-            return tuple(convert(row, type_, strict=False) for row in found)
-
         for session in _sessions(connection, "sessions.id = :id", id=id):
-            agents, turns = rows(OWN.format("agents"), Agent), rows(TURNS, Turn)
-            trials = rows(OWN.format("trials"), TrialRow)
-            return Record(session=session, agents=agents, turns=turns, trials=trials)
+            parts = {
+                name: connection.rows(f"{rows} WHERE session_id = :id ORDER BY {name}.id", id=id)
+                for name, rows in OWN.items()
+            }
+            # SQLite has no booleans.
+            return convert({"session": session} | parts, Record, strict=False, from_attributes=True)
         return None
 
     return store.run(action)
