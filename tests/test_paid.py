@@ -249,6 +249,7 @@ def test_the_next_review_asks_again_what_got_no_usable_answer() -> None:
         is_able = True
         assert absent()[1] == set()
         assert absent() == (0, set())
+        assert "no idea" not in run("sessions", "export").stdout
 
 
 @pytest.mark.usefixtures("cart")

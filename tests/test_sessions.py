@@ -131,6 +131,10 @@ def test_conversations_and_preferences_are_exported_without_secrets(tmp_path: Pa
     assert result.stderr == "reviewbot: exported lines: 2\n"
     assert len(file.read_text().splitlines()) == 2
     assert run("sessions", "export", "9").exit_code == 2
+    run("dismiss", "F1", "--reason", "It is meant so")  # who denied it was right
+    pairs = lines_of("--format", "preferences")
+    chosen = [json.loads(pair["chosen"])["judgements"][0]["stance"] for pair in pairs]
+    assert sorted(chosen) == ["not_real", "real"]
 
 
 @pytest.mark.usefixtures("server")

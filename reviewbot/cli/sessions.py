@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Container, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
 from itertools import product
@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.cli.host import make_host, open_repository, open_state, read_layers
+from reviewbot.cli.host import find_root, make_host, open_repository, open_state, read_layers
 from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import Group, deliver, output_option, say, state_option, style_for
 from reviewbot.config.load import flag_layer, load_settings
@@ -25,17 +25,20 @@ from reviewbot.errors import GitError, ReviewbotError, UsageError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import Totals
 from reviewbot.llm.prices import DOLLAR
-from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall
+from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall, Usage
 from reviewbot.llm.providers.replay import RecordedAnswer, Recording, Replay
 from reviewbot.pipeline import review as make_review
 from reviewbot.reports import render, words
-from reviewbot.state import State, read_review
+from reviewbot.services import DISMISSALS
+from reviewbot.state import State, load_dismissals, read_review
 from reviewbot.store.database import FILE, Store, open_store
 from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact, safe
 from reviewbot.verdict.calibration import truth_of
 from reviewbot.verdict.document import Review
+
+FORMS = ("chat", "preferences")
 
 
 def read_turns(record: Record) -> Iterator[tuple[ModelRequest, ModelReply | None]]:
@@ -81,9 +84,9 @@ def _block(title: str, text: str) -> Iterator[str]:
 
 
 def chat_lines(record: Record) -> Iterator[str]:
-    """A conversation for each reply. Calls of tools are messages in OpenAI's form."""
-    for request, reply in read_turns(record):
-        if reply is None:
+    """A conversation for each usable reply. Calls of tools are messages in OpenAI's form."""
+    for turn, (request, reply) in zip(record.turns, read_turns(record), strict=True):
+        if reply is None or turn.state == "rejected":
             continue
         messages = [_message("user", f"{request.prefix}\n\n{request.question}")]
         for step in request.turns:
@@ -103,14 +106,15 @@ def _message(role: str, text: str, calls: tuple[ToolCall, ...] = ()) -> dict[str
     return {"role": role, "content": redact(text)[0], **({"tool_calls": named} if named else {})}
 
 
-def preference_lines(record: Record) -> Iterator[str]:
-    """For each case that a proof or a ruling decided, right judgements against wrong ones.
+def preference_lines(record: Record, dismissed: Container[str]) -> Iterator[str]:
+    """For each case that was settled, right judgements against wrong ones.
 
-    The prompt asks about one case, although panelists may have judged several at once.
+    The prompt asks about one case, although panelists may have judged several at once. `dismissed`
+    are keys of findings.
     """
     review = read_review(record.session.review)
     for finding in review.findings if review else ():
-        truth = truth_of(finding)
+        truth = truth_of(finding, dismissed)
         if truth is None or not finding.claims:
             continue
         title = prompts.quoted(finding.claims[0].title)
@@ -129,9 +133,6 @@ def preference_lines(record: Record) -> Iterator[str]:
 def _answer(position: Position) -> str:
     judgement = msgspec.convert({"case": "C1", **msgspec.to_builtins(position)}, Judgement)
     return redact(msgspec.json.encode({"judgements": [judgement]}).decode())[0]
-
-
-EXPORTS = {"chat": chat_lines, "preferences": preference_lines}
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -205,17 +206,16 @@ async def replay(id: str, format: str) -> None:
         )
         result = await make_review(replace(change, target=subject.target), host)
     cost = sum(turn.cost for turn in record.turns) / DOLLAR
-    calls = sum(reply is not None for _, reply in turns)
-    used = [reply.usage for _, reply in turns if reply and reply.usage]
+    used = [reply.usage or Usage() for _, reply in turns if reply]
     names = ("input_tokens", "cached_input_tokens", "output_tokens")
     tokens = {name: sum(getattr(usage, name) for usage in used) for name in names}
-    usage = Totals(recorded_calls=calls, cost_usd=cost, saved_usd=cost, **tokens)
+    usage = Totals(recorded_calls=len(used), cost_usd=cost, saved_usd=cost, **tokens)
     deliver(render(replace(result, usage=usage), format, style_for()))
 
 
 @command.command
 @click.argument("ids", nargs=-1, metavar="[ID…]")
-@click.option("--format", type=click.Choice([*EXPORTS]), default="chat", help="What a line is.")
+@click.option("--format", type=click.Choice(FORMS), default=FORMS[0], help="What a line is.")
 @output_option("-o", "--output", help="Write the lines to FILE.")
 async def export(ids: tuple[str, ...], format: str, output: Path | None) -> None:
     """Export answers of models for fine-tuning: JSON lines, without secrets.
@@ -225,8 +225,12 @@ async def export(ids: tuple[str, ...], format: str, output: Path | None) -> None
     """
     lines: dict[str, None] = {}  # reviews share what was asked once
     async with open_past() as past:
+        files = (past.state.dismissals, (await find_root() or Path()) / DISMISSALS)
+        dismissed = {key for file in files for key in load_dismissals(file)}
         for _, record in map(past.find, ids or past.sessions):
-            lines |= dict.fromkeys(EXPORTS[format](record) if record else ())
+            if record:
+                pairs = preference_lines(record, dismissed)
+                lines |= dict.fromkeys(chat_lines(record) if format == "chat" else pairs)
     deliver("\n".join(lines), output)
     say(f"reviewbot: exported lines: {len(lines)}")
 

@@ -31,23 +31,26 @@ Scores = dict[str, Score]  # of each model, as `provider:model`
 def score(reviews: Iterable[tuple[Review, Mapping[str, str]]], dismissed: Container[str]) -> Scores:
     """What became of claims and judgements in reviews, each given with the panelists' models.
 
-    `dismissed` are keys of findings.
+    Of several reviews that have a finding the first counts. `dismissed` are keys of findings.
     """
-    right, wrong = Counter[str](), Counter[str]()
+    known: dict[tuple[str, str, str], bool] = {}
     for review, models in reviews:
         for finding in review.findings:
-            truth = "not_real" if finding.key in dismissed else truth_of(finding)
+            truth = truth_of(finding, dismissed)
             for name, stance in latest_stances(finding.claims, finding.positions).items():
                 if truth and stance != "unsure" and name in models:
-                    (right if stance == truth else wrong)[models[name]] += 1
-    return {n: Score(right[n], wrong[n]) for n in sorted({*right, *wrong})}
+                    known.setdefault((models[name], name, finding.key), stance == truth)
+    counts = Counter((model, is_right) for (model, *_), is_right in known.items())
+    return {m: Score(counts[m, True], counts[m, False]) for m in sorted({m for m, _ in counts})}
 
 
-def truth_of(finding: Finding) -> Literal["real", "not_real"] | None:
-    """What a test or the moderator settled; None if nothing did.
+def truth_of(finding: Finding, dismissed: Container[str]) -> Literal["real", "not_real"] | None:
+    """What a person, a test or the moderator settled; None if nobody did.
 
     One test alone settles neither a serious claim nor a difference that is intended.
     """
+    if finding.key in dismissed:
+        return "not_real"
     if finding.status == "question":
         return None
     if finding.proof and finding.proof.result in ("proven", "refuted"):
