@@ -268,8 +268,7 @@ def debate(finding: Finding) -> Iterator[str]:
         finds = f"finds the difference intended [{intention.citation}]"
         finds = finds if intention.citation else "names no line that says that it is intended"
         reason = f": {intention.reason}" if intention.reason else ""
-        said = f"{intention.panelist} {finds}{reason}"
-        yield said if intention.panelist else intention.reason
+        yield f"{intention.panelist} {finds}{reason}" if intention.panelist else intention.reason
     if finding.ruling:
         yield f"The moderator: {STANCES[finding.ruling]}."
 
