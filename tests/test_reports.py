@@ -673,6 +673,8 @@ def test_a_sentence_begins_with_a_capital_but_not_code() -> None:
     wanted = ["total is 0.", "A total is 0.", "The sum = 0.", "total = 0.", "Limit is 0."]
     assert shown == wanted
     assert sentence("taken = {1}") == "taken = {1}."
+    for text in ("它是空的。", "هل هو فارغ؟", "यह खाली है।"):  # a sentence may end otherwise
+        assert sentence(text) == text
     assert sentence("app --all stops") == "app --all stops."
     assert sentence("const a = [1]; merge({ a })") == "const a = [1]; merge({ a })."
 

@@ -30,6 +30,7 @@ ADD_PANEL = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel
 ADD_ON_GITHUB = "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
 # What begins a sentence, also if a comment in the code says it.
 ENGLISH = frozenset({"a", "an", "if", "it", "no", "the", "there", "this", "when", "where", "with"})
+ENDS = ".!?:;…`\u3002\uff01\uff1f\u061f\u06d4\u0964"  # of sentences, also in other scripts
 STATUSES: dict[Status, str] = {
     "proven": "Proven",
     "agreed": "Agreed",
@@ -179,7 +180,7 @@ def sentence(text: str, code: str = "") -> str:
     first = re.match(r"(?!(?:const|let|var) )([a-z]+)[ ,](?![=-])", text)
     if first and (first[1] in ENGLISH or first[1] not in re.findall(r"\w+", code)):
         text = text[0].upper() + text[1:]
-    return text if not text or text[-1] in ".!?:;…`" else f"{text}."
+    return text if text[-1:] in ENDS else f"{text}."
 
 
 def why(finding: Finding) -> str:
