@@ -210,6 +210,7 @@ PLANS = [
         {"a.py": "#"},
         "pytest",
     ),
+    ({"contests/__init__.py": "", "contests/a.py": ""}, {"contests/a.py": "#"}, ""),
     # What all projects below share, at the top or between
     (SERVICES, {"tox.ini": ""}, "pytest services/api, pytest services/web"),
     (
