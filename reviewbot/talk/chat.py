@@ -118,8 +118,7 @@ async def open_chat(host: Host) -> AsyncIterator[Chat]:
     """A conversation about uncommitted work, or else the last commit. Raises ReviewbotError."""
     assert host.repository
     assert host.state_folder
-    change = await host.repository.load_change()
-    change = replace(change, target="chat", title="", description="")
+    change = replace(await host.repository.load_change(), target="chat", title="", description="")
     async with open_services(change, host, kind="chat") as services:
         names = names_of(await host.repository.list_files(change.head_tree))
         material = dict[str, str]()

@@ -53,6 +53,7 @@ FAILED = re.compile(
     r"(?m)^[ \t]*(?:E  |FAIL(?:ED)?\b|--- FAIL|not ok\b|[✖✗✕●] |Traceback \(|panic: |thread '.*pan"
     r"|(?:[^\s:]+:\d+(?::\d+)?: )?(?i:error)\b|(?:[\w.]+\.)?\w*(?:Error|Exception|Warning)\b)"
 )
+LOG = re.compile(r"Traceback |##\[|[>$%=({]|[-+]{2}")  # how one begins, and no title
 DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"
 
 
@@ -98,7 +99,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     if not answers:
         raise ModelError(f"nobody answered ({'; '.join(reasons)})")
     said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
-    is_log = "…" in said or said[0].startswith("Traceback ") or not re.match(r"#* ?\w", said[0])
+    is_log = "…" in said or LOG.match(said[0])
     title = ([*filter(FAILED.match, said)] or said)[-1] if is_log else said[0]
     left, tried = iter(answers), {""}
 
