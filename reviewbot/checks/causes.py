@@ -74,12 +74,15 @@ async def find_causes(
         async def pass_without(undone: Sequence[Edit], *results: CheckResult) -> list[CheckResult]:
             """Those of the results whose tests pass."""
             nonlocal seconds
+            if seconds <= 0:
+                return []
             ids = [id for result in results for id in some[result.id]]
             job = job_of(check, change.head_tree, project, ids=ids)
             files = {**job.extra_files, **undo(undone, texts)}
             job = replace(job, extra_files=files, seconds=min(job.seconds, MAX_RUN_SECONDS))
             completed = await executor.execute(job)
-            seconds -= completed.seconds
+            # What is stopped takes too long without any other edit as well.
+            seconds -= MAX_SECONDS if completed.outcome == "stopped" else completed.seconds
             found = read(check, "head", completed)[2].outcomes
             passing = {id for id in ids if outcome_before(id, found, {}) == "passed"}
             return [result for result in results if passing.issuperset(some[result.id])]
@@ -110,7 +113,8 @@ async def find_causes(
 
         left = sorted(broken, key=lambda result: -len(result.tests))
         near = list(dict.fromkeys(e for r in left for e in edits if e.is_at(r)))[:MAX_NEAR]
-        passing = await run_all(*(pass_without([edit], *left) for edit in near))
+        passing = [await pass_without([edit], *left) for edit in near[:1]]
+        passing += await run_all(*(pass_without([edit], *left) for edit in near[1:]))
         for result in tuple(left):
             fits = [edit for edit, alike in zip(near, passing, strict=True) if result in alike]
             for edit in sorted(fits, key=lambda edit: not edit.is_at(result))[:1]:
