@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from reviewbot.debate.case import Ruling, Stance
+from reviewbot.debate.case import NEAR_LINES, Ruling, Stance
 from reviewbot.git.change import Location
 from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Outcome as TestResult
@@ -214,9 +214,9 @@ def cause(finding: Finding) -> Iterator[str]:
     """Where else it is, what a panelist says of a check's result, which only says what it saw, and
     who rules.
     """
-    code, path = finding.excerpt, finding.location.path if finding.location else ""
-    others = [place(claim.location) for claim in finding.claims if claim.location.path != path]
-    if others:
+    code, at = finding.excerpt, finding.location
+    places = [claim.location for claim in finding.claims]
+    if others := [place(each) for each in places if not (at and each.is_near(at, NEAR_LINES))]:
         yield f"Also at {', '.join(dict.fromkeys(others))}."
     for claim in finding.claims[:1] if finding.result else ():
         yield f"{claim.by}: {sentence(claim.title, code)} {sentence(claim.consequence, code)}"
