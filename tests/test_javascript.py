@@ -169,7 +169,9 @@ def packages(project: Project) -> Project:
         files[f"{runner}/package.json"] = json.dumps({"scripts": scripts})
         files[f"{runner}/cart.js"] = CART
         for path in REPORTS.iterdir():
-            files[f"{runner}/reports/{path.name}"] = path.read_text()
+            # Vitest 0.34 says that a file passed which it cannot load.
+            report = path.read_text().replace('[],"status":"failed"', '[],"status":"passed"')
+            files[f"{runner}/reports/{path.name}"] = report
         files[f"{runner}/reports/errors.mjs"] = ERRORS
         files[f"{runner}/reports/events.cjs"] = EVENTS
     vitest = project.folder / "vitest/node_modules/vitest/package.json"

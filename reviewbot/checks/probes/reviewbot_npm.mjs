@@ -369,7 +369,8 @@ function ofSuites(text) {
       test.failureMessages?.join("\n"),
       test.location?.line,
     ));
-    const isLoaded = status !== "failed" || results.some((test) => test.outcome === "failed");
+    const hasFailed = status === "failed" || (message && !results.length); // as old Vitest says it
+    const isLoaded = !hasFailed || results.some((test) => test.outcome === "failed");
     const said = message.replace(/^\s*● Test suite failed to run\s*/, "");
     return isLoaded ? results : [...results, outcomeOf(path, [], "error", said)];
   });
