@@ -432,11 +432,17 @@ def test_versions_that_the_project_works_with_are_those_of_the_base(project: Pro
         '"scripts": {"test": "jest -t \\"a\\""}, "engines": {"node": ">=18"}}\n',
         "core/Cargo.toml": '[package]\nname = "shop"\nedition = "2021"\nrust-version = "1.63"\n'
         '\n[features]\ndefault = ["std"]\nstd = []\n\n[dependencies]\nserde = "1"\n',
+        "web/docs/package.json": '{"type": "module"}',
         "vendor/x/setup.py": 'setup(python_requires=">=2.7")\n',
         "testdata/go.mod": "module x\n\ngo 1.1\n",
     }
-    project.commit("Start", files)
-    project.commit("More", {"a.py": "x = 1\n", "web/package.json": '{"engines": {"node": "20"}}\n'})
+    # No file changes in these folders.
+    project.commit(
+        "Start", files | {f"apps/{n}/package.json": '{"type": "module"}' for n in "abcdef"}
+    )
+    changed = ("a.py", "core/src/a.rs", "go/a.go", "testdata/a.go", "vendor/x/a.py")
+    more = {"web/package.json": '{"engines": {"node": "20"}}\n'}
+    project.commit("More", more | dict.fromkeys(changed, "x = 1\n"))
     (brief,) = briefs_of(project)
     assert brief.versions == (
         'pyproject.toml: requires-python = ">=3.9"',

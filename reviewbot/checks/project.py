@@ -117,13 +117,13 @@ class Project(Struct, frozen=True, kw_only=True):
     def files(self) -> frozenset[str]:
         return self.base_files | self.head_files
 
-    @property
-    def versions(self) -> tuple[str, ...]:
-        """Lines of VERSIONS at base, each behind its path, those of the top first."""
+    def versions_for(self, paths: Collection[str]) -> tuple[str, ...]:
+        """Lines of VERSIONS at base above these files, each behind its path, top ones first."""
         rows = []
         for path in sorted(self.base_texts, key=lambda path: (path.count("/"), path)):
-            line = VERSIONS.get(path.rpartition("/")[2])
-            if line and classify(path) not in ("vendored", "fixture"):
+            folder, name = path[: path.rfind("/") + 1], path.rpartition("/")[2]
+            line = VERSIONS.get(name) if classify(path) not in ("vendored", "fixture") else None
+            if line and any(each.startswith(folder) for each in paths):
                 found = ", ".join(match[0] for match in line.finditer(self.base_texts[path]))
                 rows += [f"{path}: {' '.join(found.split())[:MAX_VERSION]}"] if found else []
         return tuple(rows[:MAX_VERSIONS])

@@ -65,7 +65,7 @@ async def write_briefs(
         most = min(MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS // len(instructions))
         texts = {path: files.get(path, b"").decode("utf-8", "replace") for path in instructions}
         asked = {path: clipped(shown(text.strip()), most) for path, text in texts.items() if text}
-    versions = tuple(map(shown, project.versions))
+    versions = tuple(map(shown, project.versions_for([file.path for file in change.files])))
     size = MAX_DESCRIPTION + sum(map(len, (*asked, *asked.values(), *versions)))
     in_order = sorted(change.files, key=lambda file: file.path)
     excerpts = []
