@@ -228,7 +228,7 @@ def test_a_fallback_answers_and_does_so_next_time_without_the_first_model(tmp_pa
     assert first == again
     reply, (note,) = first
     assert (reply.text, reply.by) == (ANSWER, ("two", "big"))
-    assert note.startswith("critic/first_pass: two:big answered, because one:big did not")
+    assert note.startswith("critic/first_pass: two:big was asked, because one:big did not answer: ")
     sizes = [len(received.body["messages"]) for received in (*one.received, *two.received)]
     assert sizes == [3, 1]
 

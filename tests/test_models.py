@@ -183,11 +183,21 @@ def test_models_lists_the_panel_and_what_is_missing(monkeypatch: pytest.MonkeyPa
     assert "canary" not in result.stdout
 
 
-def test_a_model_is_tested_with_one_word(server: VendorServer) -> None:
+def test_a_model_is_tested_with_one_word(
+    server: VendorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = run("models", "test")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("✓ gpu:big answered after")
     assert len(server.received) == 1
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__FALLBACK", "openai:bug")
+    assert "\n  fallback   openai:bug  no known price, so it is not asked" in run("models").stdout
+    result = run("models", "test")
+    assert result.exit_code == 3
+    assert "✓ gpu:big answered after" in result.stdout
+    assert "✗ openai:bug: nobody knows what openai:bug costs" in result.stdout
+    assert "(check its name, or set providers.openai.prices: see docs/models.md)" in result.stdout
     configure("http://127.0.0.1:9")
     result = run("models", "test")
     assert result.exit_code == 3

@@ -10,20 +10,14 @@ from reviewbot.cli.host import open_repository, open_state, read_variables
 from reviewbot.cli.terminal import Group, deliver
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
-from reviewbot.debate.panel import Panelist, choose_members
+from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ModelError, ReviewbotError
 from reviewbot.journal import Journal
+from reviewbot.llm import providers
 from reviewbot.llm.client import ModelClient
 from reviewbot.llm.ledger import Ledger
 from reviewbot.llm.prices import Budget, Price, dollars, load_pace, save_paces
 from reviewbot.llm.provider import ModelRequest
-from reviewbot.llm.providers import (
-    all_vendors,
-    connections_to,
-    prices_of,
-    wanted_vendors,
-    why_not_asked,
-)
 from reviewbot.text.plain import plain
 from reviewbot.verdict.calibration import SCORES, Score, Scores
 
@@ -43,37 +37,37 @@ async def list_() -> None:
     """List the panel with prices, and the providers that are there or missing."""
     settings, variables, asked, notes = await _load()
     lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
-    prices = prices_of(settings.providers)
+    prices = providers.prices_of(settings.providers)
     scores = Journal((await open_state()).folder / "journal").get(SCORES, Scores) or Scores()
-    connections = connections_to([m.provider for m in asked], settings.providers, variables, 0)
-    for member in asked:
-        is_local = connections[member.provider].is_local
-        price = prices.find(member.provider, member.model, is_local=is_local)
-        model = f"{member.provider}:{member.model}"
-        known = scores.get(model, Score())
+    connections = providers.connections_to((n for _, n in asked), settings.providers, variables, 0)
+    for role, name in asked:
+        provider, _, model = name.partition(":")
+        price = prices.find(provider, model, is_local=connections[provider].is_local)
+        known = scores.get(name, Score())
         right = f"; right in {known.right} of {known.settled} settled judgements"
-        lines.append(f"  {member.name:10} {model}  {_price(price)}{right if known.settled else ''}")
+        lines.append(f"  {role:10} {name}  {_price(price)}{right if known.settled else ''}")
     lines += [*(f"  {note}" for note in notes), "", "Providers"]
-    wanted = {*wanted_vendors(settings.providers, variables)} | {m.provider for m in asked}
-    for name in dict.fromkeys((*all_vendors(), *settings.providers)):
+    wanted = {*providers.wanted_vendors(settings.providers, variables), *connections}
+    for name in dict.fromkeys((*providers.all_vendors(), *settings.providers)):
         state = "can be asked" if name in wanted else "is asked where a panelist names it"
-        lines.append(f"  {name:10} {why_not_asked(name, settings.providers, variables) or state}")
+        reason = providers.why_not_asked(name, settings.providers, variables)
+        lines.append(f"  {name:10} {reason or state}")
     deliver("\n".join(map(plain, lines)))
 
 
 @command.command
 async def test() -> int:
-    """Ask each model of the panel for one word. Exit with 3 if one does not answer.
+    """Ask each model of the panel, fallbacks too, for one word. Exit with 3 if one gives none.
 
     How fast local models are is recorded for the next review.
     """
     settings, variables, asked, notes = await _load()
     if not asked:
         raise ReviewbotError("no model can be asked", hint=" ".join(notes) or "reviewbot doctor")
-    members = {(member.provider, member.model): member for member in asked}.values()
+    names = dict.fromkeys(name for _, name in asked)
     journal = (await open_state()).journal()
-    prices, limit = prices_of(settings.providers), settings.limits.seconds
-    connections = connections_to([m.provider for m in asked], settings.providers, variables, limit)
+    prices, limit = providers.prices_of(settings.providers), settings.limits.seconds
+    connections = providers.connections_to(names, settings.providers, variables, limit)
 
     async def open_ledger() -> Ledger:
         return Ledger(Journal())
@@ -82,14 +76,14 @@ async def test() -> int:
         connections, open_ledger, prices, Budget(0.10), ends_at=time.monotonic() + limit
     )
 
-    async def ask(member: Panelist) -> str:
-        name = f"{member.provider}:{member.model}"
+    async def ask(name: str) -> str:
+        provider, _, model = name.partition(":")
         # No server has it in memory, so that reading it can be measured.
         text = f"{token_hex(8)}\n{Path(__file__).read_text()}"
-        unread = text if connections[member.provider].is_local else ""
+        unread = text if connections[provider].is_local else ""
         request = ModelRequest(
-            provider=member.provider,
-            model=member.model,
+            provider=provider,
+            model=model,
             prefix=f"{unread}This is a test of the connection.",
             question='Answer with {"word": "ready"}.',
             schema=WORD,
@@ -106,26 +100,28 @@ async def test() -> int:
         if reply.usage:
             save_paces(journal, [(request, reply.usage)])
         said = f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}"
-        if pace := load_pace(journal, member.provider, member.model):
+        if pace := load_pace(journal, provider, model):
             said += f", reads {pace.read:.0f} and writes {pace.written:.0f} tokens a second"
         return said
 
     try:
         await client.open()
-        answers = await run_all(*map(ask, members))
+        answers = await run_all(*map(ask, names))
     finally:
         await client.close()
     deliver("\n".join(map(plain, answers)))
     return ReviewbotError.exit_code if any(line.startswith("✗") for line in answers) else 0
 
 
-async def _load() -> tuple[Settings, Mapping[str, str], list[Panelist], list[str]]:
-    """Settings, variables, who would be asked, and why others are not."""
+async def _load() -> tuple[Settings, Mapping[str, str], list[tuple[str, str]], list[str]]:
+    """Settings, variables, roles with their models and fallbacks, and why others are not asked."""
     with open_repository() as repository:
         loaded, _ = await load_committed(repository)
         variables = await read_variables(repository)
     members, notes = choose_members(loaded.settings, variables, {})
-    return loaded.settings, variables, members, notes
+    pairs = (((m.name, f"{m.provider}:{m.model}"), ("fallback", m.fallback)) for m in members)
+    asked = [(role, name) for pair in pairs for role, name in pair if name]
+    return loaded.settings, variables, asked, notes
 
 
 def _price(price: Price | None) -> str:
