@@ -6,8 +6,6 @@ from pathlib import Path
 from reviewbot.git.process import ENVIRONMENT, Git
 
 SHOP = Path(__file__).with_name("shop")
-# Divides the access token in the data files: whoever scans this repository should not find one.
-SEAM = "@@"
 BASE_MESSAGE = "Start a shop with catalogue, cart and orders"
 HEAD_MESSAGE = """Offer vouchers at checkout
 
@@ -48,4 +46,5 @@ def read_files(side: str) -> Iterator[tuple[str, str]]:
     """
     for path in sorted((SHOP / side).rglob("*.txt")):
         name = str(path.relative_to(SHOP / side)).removesuffix(".txt")
-        yield name, path.read_text(encoding="utf-8").replace(SEAM, "")
+        # It divides the access token: whoever scans this repository should not find one.
+        yield name, path.read_text(encoding="utf-8").replace("@@", "")

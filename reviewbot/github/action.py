@@ -29,7 +29,6 @@ from reviewbot.verdict.document import Memory, Review
 
 AUDIT = "<!-- reviewbot:audit -->"
 LABEL = "reviewbot:audit"
-TITLE = "Audit by reviewbot"
 REFUSED = ("not_permitted", "gone")
 NO_ISSUES = "The audit is in the job summary: give issues: write, where the repository has issues."
 
@@ -125,7 +124,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
         return code
     try:
         where = ("PATCH", f"/issues/{number}") if number else ("POST", "/issues")
-        new = {} if number else {"title": TITLE, "labels": [LABEL]}
+        new = {} if number else {"title": "Audit by reviewbot", "labels": [LABEL]}
         made = client.write(*where, "write the issue of the audit", {"body": body, **new})
     except CallError as error:
         if error.kind not in REFUSED:

@@ -36,9 +36,6 @@ HEADERS = {
 ATTEMPTS = 4
 SECONDS = 30  # for one answer
 MAX_PAUSE = 10.0
-# https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api: a
-# secondary limit that does not say how long it holds ends after a minute or more.
-SECONDARY_SECONDS = 60.0
 PATIENCE = 300.0  # seconds that a run may wait for rate limits, all together
 MAX_WORDS = 300
 
@@ -323,4 +320,6 @@ def _seconds_of_limit(answer: Answer, attempt: int) -> float:
         return float(after)
     if answer.is_used_up and reset.isdecimal() and len(reset) < 12:
         return max(0.0, float(reset) - time.time()) + 1
-    return SECONDARY_SECONDS * 2.0 ** (attempt - 1)
+    # https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api: a
+    # secondary limit that does not say how long it holds ends after a minute or more.
+    return 60.0 * 2.0 ** (attempt - 1)
