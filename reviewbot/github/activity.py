@@ -150,7 +150,6 @@ EVERY: tuple[Subject, ...] = (*ON_PULL, "issue", "merge_group", "audit")
 NO_EVENT = "reviewbot has nothing to do with this event: take it out of `on:` in the workflow."
 WRONG_MODE = "The input `mode` is another than this event needs."
 NO_COMMENT = "Only new comments command."
-NO_USER = "Only people command."
 TALK = "The comment does not begin with /debate."
 NO_EVIDENCE = "The run that collects evidence did not succeed."
 NO_PULL = "The run that finished was not about a pull request."
@@ -168,7 +167,7 @@ TABLE: tuple[Row, ...] = (
     Row("wrong_mode", EVERY, lambda f: f.job.mode not in MODES[f.event.subject], WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, lambda f: f.event.action != "created", NO_COMMENT),
-    Row("not_a_user", COMMENT, _is_not_a_user, NO_USER),
+    Row("not_a_user", COMMENT, _is_not_a_user, "Only people command."),
     Row("not_a_command", COMMENT, lambda f: f.command is None, TALK),
     Row("not_a_pull_request", COMMENT, _is_on_issue, "On an issue, only /debate fix works."),
     Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
