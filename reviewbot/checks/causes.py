@@ -74,8 +74,6 @@ async def find_causes(
         async def pass_without(undone: Sequence[Edit], *results: CheckResult) -> list[CheckResult]:
             """Those of the results whose tests pass."""
             nonlocal seconds
-            if seconds <= 0:
-                return []
             ids = [id for result in results for id in some[result.id]]
             job = job_of(check, change.head_tree, project, ids=ids)
             files = {**job.extra_files, **undo(undone, texts)}
@@ -114,9 +112,10 @@ async def find_causes(
         left = sorted(broken, key=lambda result: -len(result.tests))
         near = list(dict.fromkeys(e for r in left for e in edits if e.is_at(r)))[:MAX_NEAR]
         passing = [await pass_without([edit], *left) for edit in near[:1]]
-        passing += await run_all(*(pass_without([edit], *left) for edit in near[1:]))
+        if seconds > 0:
+            passing += await run_all(*(pass_without([edit], *left) for edit in near[1:]))
         for result in tuple(left):
-            fits = [edit for edit, alike in zip(near, passing, strict=True) if result in alike]
+            fits = [edit for edit, alike in zip(near, passing, strict=False) if result in alike]
             for edit in sorted(fits, key=lambda edit: not edit.is_at(result))[:1]:
                 blame(edit, result)
                 left.remove(result)

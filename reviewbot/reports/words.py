@@ -302,12 +302,9 @@ def recorded_line(review: Review) -> str:
 
 def passed_checks(review: Review) -> str:
     """The checks that passed, on one line, with what there is to say about one."""
-    passed = [
-        f"{check.check}{_note(check.text.removeprefix('nothing new').removeprefix(', '))}"
-        for check in review.checks
-        if check.state == "passed"
-    ]
-    return f"Checks passed: {', '.join(passed)}" if passed else ""
+    passed = (check for check in review.checks if check.state == "passed")
+    said = [c.check + _note(c.text.removeprefix("nothing new").removeprefix(", ")) for c in passed]
+    return f"Checks passed: {', '.join(said)}" if said else ""
 
 
 def panel_line(review: Review, *, on_github: bool = False) -> str:

@@ -127,8 +127,7 @@ def _is_normal(text: str, offset: int) -> bool:
     before, after = text[offset - 1 : offset], text[offset + 1 : offset + 2]
     if character == BYTE_ORDER_MARK:
         return offset == 0
-    is_beside_letter = re.match(LETTER, before) or re.match(LETTER, after)
-    if is_beside_letter and re.match(MARK_OF_SCRIPT, character):
+    if re.search(LETTER, before + after) and re.match(MARK_OF_SCRIPT, character):
         return True
     if character == WORD_BREAK:  # some write two
         before = text[offset - 2 : offset - 1] if before == WORD_BREAK else before
