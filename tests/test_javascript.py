@@ -323,7 +323,8 @@ def test_packages_below_one_that_runs_no_tests(project: Project) -> None:
 def test_a_package_is_built_that_tests_of_another_one_import(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     needs = {"type": "module", "dependencies": {"b": "*"}, "scripts": {"test": "node --test"}}
-    built = {"name": "b", "type": "module", "exports": {".": {"default": "./dist/index.js"}}}
+    built = {"name": "b", "type": "module", "exports": {"./a": False}}
+    built["exports"] |= {".": {"default": "./dist/index.js"}}
     built["scripts"] = {"build": "mkdir dist && cp index.js dist"}
     test = 'import test from "node:test"; import { one } from "b";\ntest("one", () => one());\n'
     files = {".gitignore": "node_modules\n", "package.json": '{"workspaces": ["*"]}'}

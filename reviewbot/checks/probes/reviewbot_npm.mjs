@@ -257,7 +257,7 @@ function buildUsed(folder, known = new Set()) {
 }
 
 function textsIn(value) {
-  return typeof value === "object" ? Object.values(value ?? {}).flatMap(textsIn) : value ?? [];
+  return typeof value === "string" ? [value] : Object.values(value ?? {}).flatMap(textsIn);
 }
 
 /** As npm reads it: a byte order mark does not count. */
