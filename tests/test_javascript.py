@@ -322,17 +322,21 @@ def test_packages_below_one_that_runs_no_tests(project: Project) -> None:
 @needs_node
 def test_a_package_is_built_that_tests_of_another_one_import(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    needs = {"type": "module", "dependencies": {"b": "*"}, "scripts": {"test": "node --test"}}
+    needs = {"type": "module", "dependencies": {"b": "*", "c": "*"}}
+    needs["scripts"] = {"test": "node --test"}
+    there = {"name": "c", "main": "./index", "scripts": {"build": "rm index.js"}}
     built = {"name": "b", "type": "module", "exports": {"./a": False}}
     built["exports"] |= {".": {"default": "./dist/index.js"}}
     built["scripts"] = {"build": "mkdir dist && cp index.js dist"}
-    test = 'import test from "node:test"; import { one } from "b";\ntest("one", () => one());\n'
+    test = 'import test from "node:test"; import { one } from "b"; import "c";\n'
+    test += 'test("one", () => one());\n'
     files = {".gitignore": "node_modules\n", "package.json": '{"workspaces": ["*"]}'}
     files |= {"a/package.json": json.dumps(needs), "a/test/a.test.js": test}
     files |= {"b/package.json": json.dumps(built), "b/index.js": "export const one = () => 1;\n"}
-    link = project.folder / "a/node_modules/b"
-    link.parent.mkdir(parents=True)
-    link.symlink_to("../../b")
+    files |= {"c/package.json": json.dumps(there), "c/index.js": ""}
+    (project.folder / "a/node_modules").mkdir(parents=True)
+    for name in ("b", "c"):
+        (project.folder / "a/node_modules" / name).symlink_to(f"../../{name}")
     project.commit("Begin", files)
     project.commit("Break", {"b/index.js": "export const one = 1;\n"})
     assert [str(finding.location) for finding in project.review().reported] == ["b/index.js:1"]

@@ -246,7 +246,8 @@ function buildUsed(folder, known = new Set()) {
     known.add(own);
     isBuilt = buildUsed(own, known) || isBuilt;
     const { scripts, main, module, exports } = readManifest(own);
-    const isMissing = (path) => !path.includes("*") && !existsSync(join(own, path));
+    const isThere = (path) => ["", ".js", ".json"].some((end) => existsSync(join(own, path + end)));
+    const isMissing = (path) => !path.includes("*") && !isThere(path);
     if (scripts?.build && textsIn([main, module, exports]).some(isMissing)) {
       const env = { ...process.env, CI: "true", PATH: `${own}/node_modules/.bin:${process.env.PATH}` };
       spawnSync(scripts.build, { cwd: own, env, shell: true, stdio: "inherit" });
