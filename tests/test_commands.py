@@ -78,6 +78,8 @@ def test_a_dismissal_acts_at_once_here_and_for_others_from_the_base_on(cart: Pro
         "reviewbot: F1 is not reported again here\n"
         "For others it counts once .reviewbot/dismissed.yml is committed in the base of a change.\n"
     )
+    again = json.loads(run("review", "--no-exec", "--format", "json").stdout)
+    assert again["target"] == "HEAD"  # what the command wrote is no work to be reviewed
     (entry,) = yaml.safe_load((cart.folder / ".reviewbot/dismissed.yml").read_text())
     assert entry["reason"] == "It is a surcharge."
     assert entry["title"] == "Undefined name `undefined`"

@@ -5,10 +5,9 @@ import click
 
 from reviewbot.cli.host import find_finding, find_root, open_state
 from reviewbot.cli.terminal import Command, say, state_option
-from reviewbot.config.dismissals import Dismissal, write_dismissals
+from reviewbot.config.dismissals import DISMISSALS, Dismissal, write_dismissals
 from reviewbot.errors import UsageError
 from reviewbot.journal import write_file
-from reviewbot.services import DISMISSALS
 from reviewbot.state import load_dismissals
 
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from reviewbot.cli.host import find_root, make_host, open_repository, open_state, read_layers
 from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import Group, deliver, output_option, say, state_option, style_for
+from reviewbot.config.dismissals import DISMISSALS
 from reviewbot.config.load import flag_layer, load_settings
 from reviewbot.debate import prompts
 from reviewbot.debate.case import Case, Position
@@ -29,7 +30,6 @@ from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall, Usage
 from reviewbot.llm.providers.replay import RecordedAnswer, Recording, Replay
 from reviewbot.pipeline import review as make_review
 from reviewbot.reports import render, words
-from reviewbot.services import DISMISSALS
 from reviewbot.state import State, load_dismissals, read_review
 from reviewbot.store.database import FILE, Store, open_store
 from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions

@@ -14,6 +14,7 @@ from reviewbot.config.load import validate
 from reviewbot.errors import ConfigError
 from reviewbot.text.files import LANGUAGES, classify, language_of
 
+DISMISSALS = ".reviewbot/dismissed.yml"  # in a work tree
 HEADER = """\
 # Findings that reviewbot does not report again, and why. `reviewbot dismiss FINDING --reason TEXT`
 # adds one, `reviewbot dismiss FINDING --undo` removes it. Entries count once they are in the base.

@@ -22,6 +22,7 @@ from tempfile import mkdtemp
 
 from msgspec import Struct
 
+from reviewbot.config.dismissals import DISMISSALS
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git, decode_name, user_environment
 from reviewbot.text.plain import listed
@@ -150,11 +151,12 @@ async def snapshot(
 
 async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> Said:
     """Add what is not staged to the copy of the index, and say what is left out."""
-    changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
-    own = (place.private.parent, *own_files)  # TMPDIR may be in there
+    names = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
+    own = (place.private.parent, place.root / DISMISSALS, *own_files)  # the first may be TMPDIR
     own_names = tuple(os.fsencode(f"{os.path.relpath(p.resolve(), place.root)}/") for p in own)
     untracked = (await git("ls-files", "-z", "--others", "--exclude-standard")).split(b"\0")[:-1]
     untracked = [name for name in untracked if not (name + b"/").startswith(own_names)]
+    changed = [n for n in names.split(b"\0")[:-1] if not (n + b"/").startswith(own_names)]
     packages = {n[: n.rfind(b"/") + 1] for n in untracked if n.endswith(b"/pyvenv.cfg")}
     packages |= {found[0] for found in map(NODE_MODULES.match, untracked) if found}
     kept, more = list[bytes](), list[bytes]()
@@ -172,11 +174,11 @@ async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> Said:
         f"Untracked files that are {reason} were left out: {_some(found)}."
         for reason, found in left_out.items()
     ]
-    names = [*changed.split(b"\0")[:-1], *kept]
+    work = [*changed, *kept]
     # Files that git may run a filter on. A link, or one that is gone, needs none.
-    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=b"\0".join([*names, b""]))
+    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=b"\0".join([*work, b""]))
     filtered, used = list[bytes](), list[bytes]()
-    for name, value in zip(names, answer.split(b"\0")[2::3], strict=True):
+    for name, value in zip(work, answer.split(b"\0")[2::3], strict=True):
         file = Path(place.root, os.fsdecode(name))
         may_run = value not in (b"unspecified", b"unset")
         (filtered if may_run and file.is_file() and not file.is_symlink() else used).append(name)

@@ -116,8 +116,7 @@ async def list_directory(context: Context, path: Path = "", side: AtSide = "head
 
 async def execute_command(context: Context, command: Words) -> str:
     allowed = context.settings.commands
-    begins = (entry.split() for entry in allowed)
-    if not any(words and list(command[: len(words)]) == words for words in begins):
+    if not any(words and list(command[: len(words)]) == words for words in map(str.split, allowed)):
         return f"only commands that begin with one of these may run: {', '.join(allowed)}"
     if any("\0" in word for word in command):
         return "a word of the command contains a null character"
