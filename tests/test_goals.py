@@ -16,7 +16,7 @@ from reviewbot.errors import ModelError, UsageError
 from reviewbot.fixing import pursue
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
-from reviewbot.tasks.described import MAX_REPORT, PATH, readable
+from reviewbot.tasks.described import LEAD, MAX_REPORT, PATH, readable
 from reviewbot.tasks.goals import mutants_of, size_of
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
@@ -414,6 +414,8 @@ def test_of_a_long_log_the_part_is_read_that_says_what_failed() -> None:
         "ERROR tests/test_sums.py",
     ):
         assert line in readable(f"{lines}{line}\n{lines}")
+    for cut in range(LEAD - 30, LEAD):  # no part of a secret is left where it is cut
+        assert "aB3" not in readable(f"{'.' * cut} ghp_{'aB3' * 12} {lines}")
 
 
 def test_what_reproduces_nothing(largest: Project) -> None:

@@ -32,7 +32,7 @@ from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify, language_of
 from reviewbot.text.plain import first_line, unstyled
-from reviewbot.text.secrets import shown
+from reviewbot.text.secrets import redact, shown
 
 MAX_REPORT, LEAD = 20_000, 2_000  # characters; of the beginning, and of what is before a failure
 INSTEAD = "write a test that fails, then: reviewbot fix --goal repair"
@@ -363,8 +363,11 @@ def why_no_reproduction(run: Run, report: str) -> str:
 
 
 def readable(report: str) -> str:
-    """Without colours and times; of a long one, its beginning and what says most of failures."""
-    text, size = TIME.sub("", unstyled(report)), MAX_REPORT - LEAD - len("\n…\n")
+    """Without colours, times and secrets; of a long one, its beginning and what says most failed.
+
+    A part of a secret would not be known for one, so they go first.
+    """
+    text, size = redact(TIME.sub("", unstyled(report)))[0], MAX_REPORT - LEAD - len("\n…\n")
     if len(text) <= MAX_REPORT:
         return text
     at = [found.start() for found in FAILED.finditer(text)] or [len(text)]
