@@ -406,9 +406,9 @@ async def _files(text: str, trials: Trials, otherwise: int = 3) -> tuple[list[st
 def _ending(name: str, existing: Collection[str]) -> list[str]:
     """The files that a name can mean: tracebacks have absolute paths of another machine."""
     parts = name.replace("\\", "/").lstrip("./").split("/")
+    named = sorted(f"/{path}" for path in existing if path.endswith(parts[-1]))
     for start in range(len(parts)):
-        wanted = "/".join(parts[start:])
-        if matches := sorted(path for path in existing if f"/{path}".endswith(f"/{wanted}")):
+        if matches := [p[1:] for p in named if p.endswith("/".join(["", *parts[start:]]))]:
             return matches if len(matches) <= MAX_FILES else []
     return []
 
