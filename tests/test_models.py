@@ -312,6 +312,12 @@ def test_keys_in_a_file_git_ignores_count(
     assert "critic     anthropic:claude-sonnet-5-5" in run("models").stdout
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     assert "reviewer   openai:" in run("models").stdout
+    # As those of servers of one's own do, which the user file names.
+    (cart.folder / ".env").write_text("GPU_KEY=k\nBOX_API_KEY=k\n")
+    for name, more in {"gpu": "key_variable: GPU_KEY", "box": ""}.items():
+        server = f"{name}: {{base_url: 'https://gpu.example.org/v1', {more}}}"
+        served.configure(f"providers: {{{server}}}\npanel: {{critic: {{model: '{name}:a'}}}}")
+        assert "critic is not asked" not in run("models").stdout
 
 
 ACME = f"""

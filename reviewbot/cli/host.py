@@ -14,12 +14,11 @@ import click
 from msgspec.structs import replace
 
 from reviewbot.cli.terminal import is_given, say
-from reviewbot.config.load import FLAGS, Layer, environment_layer, flag_layer, read_layer
+from reviewbot.config import load
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Emit, Event
 from reviewbot.git.repository import Repository
-from reviewbot.llm.providers import VENDORS
 from reviewbot.services import Host
 from reviewbot.state import State, find_state, load_dismissals, user_folder
 from reviewbot.text.plain import plain
@@ -29,6 +28,7 @@ from reviewbot.verdict.document import Finding, Review
 ASSIGNMENT = re.compile(
     r"""(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
 )
+KEYS = r"\w+_API_KEY|OLLAMA_\w+"  # variables of providers
 LONG = 5  # seconds
 CLEAR = "\r\x1b[K"
 
@@ -43,10 +43,10 @@ async def open_host(
     """
     given = click.get_current_context().params  # few commands have all of these
     panelists = read_roles(given.get("model", ()), "--model")
-    flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
-    layers = [flag_layer(flags)]
+    flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in load.FLAGS.items()}
+    layers = [load.flag_layer(flags)]
     if file := given.get("config"):  # stands above the repository's own
-        layers.insert(0, read_layer(str(file), "flags", file.read_bytes()))
+        layers.insert(0, load.read_layer(str(file), "flags", file.read_bytes()))
     async with nullcontext(emit) if emit else show_progress() as watch:
         with open_repository() as repository:
             own = (given.get(name) for name in ("state", "output", "record", "replay"))
@@ -60,7 +60,7 @@ async def open_host(
 
 
 def make_host(
-    repository: Repository | None, state: State, variables: Mapping[str, str], *layers: Layer
+    repository: Repository | None, state: State, variables: Mapping[str, str], *layers: load.Layer
 ) -> Host:
     """Raises ReviewbotError."""
     return Host(
@@ -73,13 +73,13 @@ def make_host(
     )
 
 
-def read_layers(variables: Mapping[str, str]) -> list[Layer]:
+def read_layers(variables: Mapping[str, str]) -> list[load.Layer]:
     """Settings of the environment and the user file."""
-    layers = [environment_layer(variables)]
+    layers = [load.environment_layer(variables)]
     if variables.get("HOME") or variables.get("XDG_CONFIG_HOME"):
         path = user_folder(variables, "XDG_CONFIG_HOME", ".config") / "config.yml"
         if path.is_file():
-            layers.append(read_layer(str(path), "user", path.read_bytes()))
+            layers.append(load.read_layer(str(path), "user", path.read_bytes()))
     return layers
 
 
@@ -94,7 +94,8 @@ async def read_variables(repository: Repository, file: Path | None = None) -> di
     with suppress(GitError):  # outside of a work tree
         path = await repository.root() / ".env"
         if path.is_file() and await repository.ignored([".env"]):
-            names = (n for vendor in VENDORS.values() for n in (*vendor.key_names, *vendor.opt_in))
+            own = load.load_settings(read_layers(os.environ)).settings.providers.values()
+            names = [KEYS, *(re.escape(p.key_variable) for p in own if p.key_variable)]
             return read_env_file(path, "|".join(names)) | os.environ
     return dict(os.environ)
 

@@ -304,10 +304,9 @@ async def open_past() -> AsyncIterator[Past]:
     if not url and not (state.folder / FILE).exists():
         yield Past(state)
         return
-    project = ""
-    if url:  # others may use it too, while the ledger of the state is all of this repository
-        with open_repository() as repository, suppress(GitError):
-            project = await repository.name()
+    project = ""  # others may use a URL too; the ledger of the state is all of this repository
+    with open_repository() as repository, suppress(GitError):
+        project = await repository.name() if url else ""
     with closing(open_store(url, state.folder)) as store:
         found = list_sessions(store, project)
         mine = {str(s.id): s for s in found if not url or s.subject.project == project}
