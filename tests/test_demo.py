@@ -88,6 +88,7 @@ def test_what_is_shipped_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("reviewbot.cli.demo.RECORDING", recording)
     result = demo("--format", "json")
     assert result.exit_code == 0
+    assert "The recording is older than the prompts" not in result.stderr
     findings = json.loads(result.stdout)["findings"]
     assert proven_by_checks(findings) == PROVEN
     assert sorted(f["proof"]["result"] for f in findings if f["proof"]) == CLAIMED
