@@ -102,6 +102,10 @@ def kept_in(folder: Path) -> AbstractAsyncContextManager[Ledger]:
     return record_session("", folder, SUBJECT, (), fresh=False)
 
 
+def always(sent: Sent) -> Callable[[Received], Sent]:
+    return lambda _: sent
+
+
 def ask(
     script: Callable[[Received], Sent] | Sequence[Sent], times: int = 1, **more: Any
 ) -> tuple[list[Any], VendorServer, ModelClient]:
@@ -125,7 +129,7 @@ def ask(
 
 def test_a_fault_is_tried_again_as_often_as_its_policy_says() -> None:
     for fault, requests in (("overloaded", 3), ("cut", 2), ("HTML", 2), ("bad request", 1)):
-        outcomes, server, _ = ask(lambda _, name=fault: FAULTS[name])  # type: ignore[misc]
+        outcomes, server, _ = ask(always(FAULTS[fault]))
         assert isinstance(outcomes[0], ProviderError)
         assert len(server.received) == requests == POLICIES[outcomes[0].fault].attempts
 
@@ -144,7 +148,7 @@ def test_an_answer_after_faults_counts_and_what_may_have_been_charged_is_said() 
 
 def test_a_provider_without_money_or_with_a_wrong_key_is_not_asked_again() -> None:
     for name in ("no quota", "denied"):
-        outcomes, server, _ = ask(lambda _, name=name: FAULTS[name], times=3)  # type: ignore[misc]
+        outcomes, server, _ = ask(always(FAULTS[name]), times=3)
         assert len(server.received) == 1
         assert "not asked again" in str(outcomes[2])
 
@@ -167,7 +171,7 @@ def test_a_model_that_is_not_there_leaves_the_others_of_its_provider() -> None:
 
 def test_a_busy_provider_is_tried_again_ten_times_and_one_that_is_down_is_left_alone() -> None:
     for fault, times, requests in (("busy", 7, 7 + 10), ("overloaded", 5, 5)):
-        outcomes, server, _ = ask(lambda _, name=fault: FAULTS[name], times)  # type: ignore[misc]
+        outcomes, server, _ = ask(always(FAULTS[fault]), times)
         assert len(server.received) == requests, fault
     assert str(outcomes[-1]).startswith("not asked for 30 s after 5 faults in a row: ")
     answers = [FAULTS["busy"], fake_openai.answer(ANSWER)] * 12  # it is not down
@@ -375,7 +379,7 @@ def test_a_vendor_that_refuses_whatever_is_asked_is_left_after_a_few_requests(na
     request = replace(REQUEST, model="anthropic.claude", tools=(tool,))
     for status in (400, 500):
         refusal = json_answer({"error": error, "message": REFUSAL}, status, headers=kind)
-        server = VendorServer(lambda _, refusal=refusal: refusal)  # type: ignore[misc]
+        server = VendorServer(always(refusal))
         started = time.monotonic()
         with pytest.raises(ProviderError):
             test_providers.ask(name, server, request)

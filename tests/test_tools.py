@@ -481,7 +481,7 @@ def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool
         result = asyncio.run(review(TARGET, host))
         assert [member.answered for member in result.panel] == [stops]
         requests = len(server.received)
-        if not stops:  # told once to answer, and asked once more, when it may look up nothing
+        if not stops:  # warned once, then asked again without tools
             assert requests == STEPS + 2 + 1
             assert "critic did not answer: it goes on calling tools" in result.gaps
             return

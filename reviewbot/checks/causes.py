@@ -112,7 +112,7 @@ async def find_causes(
         left = sorted(broken, key=lambda result: -len(result.tests))
         near = list(dict.fromkeys(e for r in left for e in edits if e.is_at(r)))[:MAX_NEAR]
         passing = [await pass_without([edit], *left) for edit in near[:1]]
-        if seconds > 0:
+        if seconds > 0:  # else only the first edit was tried
             passing += await run_all(*(pass_without([edit], *left) for edit in near[1:]))
         for result in tuple(left):
             fits = [edit for edit, alike in zip(near, passing, strict=False) if result in alike]

@@ -261,7 +261,7 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
     if not answers:
         raise ModelError(f"there is no plan: {panel.absences[-1].reason}")
     if not (plan := answers[0][1]).increments:
-        raise UsageError(f"there is no plan: {plan.problem}", hint="say more about what is wanted")
+        raise UsageError(f"there is no plan: {plan.problem}", hint="clarify the description")
     return plan.increments
 
 
@@ -363,9 +363,9 @@ def why_no_reproduction(run: Run, report: str) -> str:
 
 
 def readable(report: str) -> str:
-    """Without colours, times and secrets; of a long one, its beginning and what says most failed.
+    """A report without colours, times and secrets; of a long one, its beginning and most failures.
 
-    A part of a secret would not be known for one, so they go first.
+    Secrets are removed first: a cut may leave a part of one that no pattern recognizes.
     """
     text, size = redact(TIME.sub("", unstyled(report)))[0], MAX_REPORT - LEAD - len("\n…\n")
     if len(text) <= MAX_REPORT:

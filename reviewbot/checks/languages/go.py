@@ -47,7 +47,7 @@ MISSING = re.compile(
     r"(?m)^.*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
     r"|cache/download/.{,500}: read-only file system)[^;\n]*"
 )
-# It would download a package, of whose name this may be the beginning.
+# Go tries to download a package; the path may have only the beginning of its name.
 LOCKED = re.compile(r"\w+ \S*?/cache/download/(.+?)(?:/@v/\S+)?: read-only file system")
 # What vet does not print where it came to its end. What a line ends with a colon for is below it.
 UNUSUAL = re.compile(
