@@ -146,10 +146,8 @@ def wait_for(answer: Callable[[], Answer]) -> Answer:
 def uses_color() -> bool:
     """--color, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal that has colours."""
     choice = click.get_current_context().meta.get("reviewbot.color") or "auto"
-    if choice != "auto":
+    if choice != "auto" or os.environ.get("NO_COLOR"):
         return bool(choice == "always")
-    if os.environ.get("NO_COLOR"):
-        return False
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

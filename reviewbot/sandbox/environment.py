@@ -11,7 +11,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -99,9 +99,10 @@ def find_environment(
     lender = _Lender(root, variables, committed)
     own = Path(sys.executable)
     lend = cache(lender.lend)
-    usable = [python for python in lender.pythons() if lend(python) is not None]
+    usable = (python for python in lender.pythons() if lend(python) is not None)
+    first = next(usable, own)
     # An interpreter that was found by chance is of less use than a later one that has pytest.
-    python = max(usable or [own], key=_is_environment_or_has_pytest)
+    python = next(filter(_is_environment_or_has_pytest, chain([first], usable)), first)
     mounts = [*(lend(python) or ()), *lender.of_tree(generated)]
     below = dict(lender.pythons_below())
     mounts += (mount for other in below.values() for mount in lend(other) or ())
