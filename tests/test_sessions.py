@@ -158,7 +158,8 @@ def test_what_another_version_wrote_or_is_damaged_is_said(column: str) -> None:
 def test_steps_with_tools_are_part_of_a_conversation() -> None:
     call = ToolCall(id="c1", name="search", arguments=f'{{"text": "{TOKEN}"}}')
     who, label = {"provider": "gpu", "model": "a"}, "critic/first_pass"
-    first = {**who, "prefix": "P", "question": "Q", "schema": {}, "label": label}
+    tool = {"name": "search", "description": "Find text.", "parameters": {"type": "object"}}
+    first = {**who, "prefix": "P", "question": "Q", "schema": {}, "label": label, "tools": [tool]}
     step = msgspec.to_builtins(ToolTurn(calls=(call,), results=("found \ud800",)))
     none: Any = {"fault": "", "message": "", "was_recorded": False, "cost": 0, "seconds": 0}
     said = json.dumps({"calls": [msgspec.to_builtins(call)], "usage": None})
@@ -169,7 +170,9 @@ def test_steps_with_tools_are_part_of_a_conversation() -> None:
     turns = (turn, last, replace(turn, reply="", message="it refused"))
     session = Session(id=1, subject=Subject(project="", target="", version=""), started="")
     record = Record(session=session, agents=(), turns=turns)
-    wish, end = (json.loads(line)["messages"] for line in chat_lines(record))
+    lines = [json.loads(line) for line in chat_lines(record)]
+    assert [line["tools"] for line in lines] == [[{"type": "function", "function": tool}]] * 2
+    wish, end = (line["messages"] for line in lines)
     assert wish[1]["tool_calls"][0]["function"]["arguments"] == '{"text": "«secret:github-token»"}'
     assert [message["role"] for message in end] == ["user", "assistant", "tool", "assistant"]
     assert end[2] == {"role": "tool", "content": "found \ud800", "tool_call_id": "c1"}

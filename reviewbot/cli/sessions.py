@@ -94,7 +94,8 @@ def chat_lines(record: Record) -> Iterator[str]:
             for call, result in step.pairs:
                 messages.append(_message("tool", result) | {"tool_call_id": call.id})
         messages.append(_message("assistant", reply.text, reply.calls))
-        yield json.dumps({"messages": messages})
+        tools = [{"type": "function", "function": msgspec.to_builtins(t)} for t in request.tools]
+        yield json.dumps({"messages": messages} | ({"tools": tools} if tools else {}))
 
 
 def _message(role: str, text: str, calls: tuple[ToolCall, ...] = ()) -> dict[str, Any]:
