@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,7 +16,7 @@ from test_compare import NOTHING_KNOWN, change_of, changed
 from reviewbot.checks.check import probe
 from reviewbot.checks.compare import compare
 from reviewbot.checks.evidence import FAILURES, CheckRun, Evidence, Report
-from reviewbot.checks.languages.go import GO, PROGRAM, read_go, read_golangci, read_vet
+from reviewbot.checks.languages.go import GO, PACKAGES, PROGRAM, read_go, read_golangci, read_vet
 from reviewbot.git.change import Side
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Completed
 
@@ -196,7 +197,7 @@ def test_modules_that_import_one_that_changes_are_tested(project: Project) -> No
     head = "module example.org/{}\n\ngo 1.21\n"
     files = {f"{name}/go.mod": head.format(name) + needs for name in ("cart", "other")}
     files |= {"price/go.mod": head.format("price"), "price/price.go": PRICE}
-    files |= {"cart/cart_test.go": USES}
+    files |= {"cart/cart_test.go": USES, "cart/alone/alone_test.go": "package alone\n\nno\n"}
     files |= {"other/other_test.go": TESTED.format("other", "F", "")}
     project.commit("Begin", files | {"other/f.go": "package other\n\nfunc F() {}\n"})
     project.commit("Change", {"price/price.go": PRICE.replace("2", "3")})
@@ -205,6 +206,40 @@ def test_modules_that_import_one_that_changes_are_tested(project: Project) -> No
     assert str(finding.location) == "price/price.go:3"
     (tests,) = (check.text for check in review.checks if check.check == "go-test")
     assert tests == "0 passed, 1 failed, 2 flaky"
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
+def test_packages_are_tested_that_a_change_may_break(tmp_path: Path) -> None:
+    """What changes, and packages in which something does / others that import one of them."""
+    used = 'package {0}\n\nimport _ "m/{1}"\n'
+    files = {
+        "go.mod": "module m\n\ngo 1.21\n",
+        **{"a/a.go": "package a\n", "a/a_test.go": "package a\n"},
+        **{"b/b.go": used.format("b", "a"), "c/c_test.go": used.format("c_test", "b")},
+        **{"e/e.go": "package e\n", "e/in/e.go": "package in\n", "e/in/e_test.go": "package in\n"},
+        **{"alone/f.go": used.format("main", "gone"), "none/f.go": "package none\n"},
+    }
+    (listed,) = re.findall("(?m)^listed=.*", probe(PROGRAM)[PROGRAM])
+    choose = "awk -v files=files -v module=$PWD -v path=m -f packages.awk"
+    line = f'{listed}; go list -e -deps -test -f "$listed" ./... | {choose}'
+    for name, content in {**files, "packages.awk": probe(PACKAGES)[PACKAGES]}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    for names, chosen in {
+        "a/a.go": "a / b c",
+        "a/one.s": "a / b c",
+        "e/e.go e/in/e_test.go": "e e/in",
+        "e/testdata/deep/x.json": "e e/in",
+        "e/in/words.txt": "e e/in",
+        "c/c_test.go README.md": "c",
+        "c/c_test.go gone/gone.go": "c / alone",
+        **dict.fromkeys(("go.mod", "none/f.go", "go.work.sum"), "all"),
+        "testdata/x": "a alone b c e e/in none",
+    }.items():
+        (tmp_path / "files").write_text("".join(f"{tmp_path}/{name}\n" for name in names.split()))
+        ended = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
+        lines = [*filter(None, map(str.strip, ended.stdout.replace("m/", "").splitlines()))]
+        assert lines == (["./..."] if chosen == "all" else chosen.split(" / ")), (names, ended)
 
 
 BASE = """module . example.org/shop

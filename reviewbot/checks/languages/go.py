@@ -16,7 +16,7 @@ from reviewbot.checks.readers import MAX_ID, MAX_OUTPUT, diagnostic
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
 
-PROGRAM, REPORT = "reviewbot_go.sh", "go.txt"
+PROGRAM, PACKAGES, REPORT = "reviewbot_go.sh", "reviewbot_go_packages.awk", "go.txt"
 TEST = ("sh", f"/reviewbot/{PROGRAM}", "test")
 VET, LINT = ((*TEST[:-1], mode, "{files}") for mode in ("vet", "lint"))
 REPRODUCTION = "reviewbot_reproduction/reproduction_test.go"
@@ -262,7 +262,7 @@ GO_TEST = Check(
     read=read_go,
     report=REPORT,
     seconds=300,
-    tool_files=probe(PROGRAM),
+    tool_files=probe(PROGRAM) | probe(PACKAGES),
     lookup=("go", "version"),
     install_hint="install Go, see https://go.dev/doc/install",
 )

@@ -1,6 +1,7 @@
 # Vet (`vet CHANGED…`), lint (`lint CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and
 # those below it in which something changes; test those as well that import one of these by go.work
-# or by a path, and all if go.work changes. `test ID…` runs these tests again, each in its package.
+# or by a path, and all if go.work changes. Of each module, packages are tested on which the change
+# may have an effect. `test ID…` runs these tests again, each in its package.
 # Appends to /out/go.txt, for each module, or package of tests that run again,
 #   module FOLDER PATH        what follows is about it, until the next
 #   read FILE                 a file that is compiled here, so that vet reads it
@@ -39,6 +40,7 @@ elif [ -n "${1-}" ] && [ "${1#./}" = "$1" ]; then
         set -- -run "$pattern" .
     fi
 fi
+listed='{{.Dir}}{{"\t"}}{{.ImportPath}}{{"\t"}}{{if not .DepOnly}}. {{join .Deps " "}}{{end}}'
 files='{{range .%s}}read {{$.Dir}}/{{.}}{{"\\n"}}{{end}}'
 files=$(printf "$files$files$files$files" GoFiles CgoFiles TestGoFiles XTestGoFiles)
 
@@ -51,6 +53,7 @@ else
         folder=$(dirname "$file")
         ! grep -qsF "\"${folder#./}/" $changed || echo "$PWD/${folder#./}/"
     done </tmp/modules >/tmp/changed-modules
+    grep -o '"[^"]*"' $changed | sed "s#^\"#$PWD/#; s#\"\$##" >/tmp/files
     # The one at the top changes if something does that is in no other.
     sed -n 's#^\./\(.*/\)go\.mod$#"\1#p' /tmp/modules >/tmp/below
     ! grep -o '"[^"]*"' $changed | grep -qvF -f /tmp/below || echo "$PWD/" >>/tmp/changed-modules
@@ -79,6 +82,13 @@ lint() {
         echo "Error: it ended with exit code $?"
 }
 
+run_tests() {
+    rm -f /tmp/cover
+    go test -json -vet=off -count=1 -coverprofile=/tmp/cover "$@" 2>&1 </dev/null |
+        grep -vE '"Action":"(start|run|pause|cont)"|"Output":"(=== |--- PASS|ok  )'
+    cat /tmp/cover
+}
+
 while read -r file; do
     folder=$(dirname "$file")
     [ "$folder" = . ] || [ "$mode" = again ] || grep -qxF "$PWD/${folder#./}/" /tmp/changed-modules ||
@@ -95,10 +105,16 @@ while read -r file; do
             exit
         fi
         grep -rn --include='*_test.go' '^func ' .
-        rm -f /tmp/cover
-        go test -json -vet=off -count=1 -coverprofile=/tmp/cover "${@:-./...}" 2>&1 |
-            grep -vE '"Action":"(start|run|pause|cont)"|"Output":"(=== |--- PASS|ok  )'
-        cat /tmp/cover
+        if [ $# -gt 0 ]; then
+            run_tests "$@"
+        else
+            go list -e -deps -test -f "$listed" ./... 2>/dev/null |
+                awk -v files=/tmp/files -v module="$PWD" -v path="$path" \
+                    -f /reviewbot/reviewbot_go_packages.awk >/tmp/packages
+            while read -r line; do
+                [ -z "$line" ] || run_tests $line
+            done </tmp/packages
+        fi
     )
 done </tmp/modules
 echo ended
