@@ -43,8 +43,9 @@ FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
 # Why a test without a crash fails: an error of pytest, or what a doctest expected and got.
 REASON = re.compile(r"^(?:E .+|UNEXPECTED.+|Expected(?:.|\n(?!\n|/))+)", re.MULTILINE)
-# Of the time that the run has, for importing test files; and how one ends that may say more later.
-COLLECTION, TRY_AGAIN = 1 / 3, 75
+# Of the time that the run has, for importing test files, and for all but to say what ran; and how
+# one ends that may say more later.
+COLLECTION, TESTS, TRY_AGAIN = 1 / 3, 0.95, 75
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
 OPENED: list[int] = []
@@ -86,7 +87,8 @@ class Reporter:
         self.trace: Any = None
         seconds = float(os.environ.get("REVIEWBOT_SECONDS", "inf"))
         self.collects_until = time.monotonic() + COLLECTION * seconds
-        self.left_out = 0
+        self.runs_until = time.monotonic() + TESTS * seconds
+        self.left_out = self.left = 0  # files and tests
 
     def start_coverage(self) -> None:
         if (coverage := find_coverage()) is None:
@@ -133,10 +135,17 @@ class Reporter:
 
     def pytest_collection_finish(self, session: Any) -> None:
         """What options such as -m deselect is gone by now."""
-        self.is_told_apart &= len(session.items) <= MAX_TOLD_APART
+        self.left = len(session.items)
+        self.is_told_apart &= self.left <= MAX_TOLD_APART
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.enter(nodeid[:MAX_ID])
+
+    def pytest_runtest_teardown(self, item: Any) -> None:
+        """Stop in time: who is killed cannot say which lines ran."""
+        self.left -= 1
+        if time.monotonic() > self.runs_until:
+            item.session.shouldstop = "its time is over"
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, call: Any) -> Generator[None, Any, None]:
@@ -202,6 +211,9 @@ class Reporter:
         if self.left_out:
             problem = "importing all tests takes too long, so files that name nothing of the change"
             problem += f" were left out: {self.left_out}"
+        if self.left and time.monotonic() > self.runs_until:
+            problem = f"{problem}; " if problem else ""
+            problem += f"its time is over, and tests did not run: {self.left}"
         if problem:
             write(problem=problem)
             session.exitstatus = TRY_AGAIN
