@@ -45,7 +45,7 @@ UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
 REASON = re.compile(r"^(?:E .+|UNEXPECTED.+|Expected(?:.|\n(?!\n|/))+)", re.MULTILINE)
 # Of the time that the run has, for importing test files, and for all but to say what ran; and how
 # one ends that may say more later.
-COLLECTION, TESTS, TRY_AGAIN = 1 / 3, 0.95, 75
+COLLECTION, TESTS, TRY_AGAIN = 1 / 3, 0.9, 75
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
 OPENED: list[int] = []
