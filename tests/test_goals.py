@@ -325,36 +325,28 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     assert result.reasons[0].startswith("ruff-project reports Wrong type passed to first argument")
 
 
-def test_a_file_of_a_report_that_is_too_large_is_named(largest: Project) -> None:
-    largest.commit("Explain", {"lists.py": LARGEST + "# Many words.\n" * 6_000})
-    result, scripted = solve(largest, by_report(REPRODUCED), f"$ python app.py\n{REPORT}")
-    assert result.title == "Fix: ValueError: max() arg is an empty sequence"
-    assert 'tools read parts of: "lists.py"' in fix_prompt(scripted)
-    assert result.outcome == "fixed"
-
-
-def test_english_words_of_a_report_are_taken_for_names_only_if_nothing_else_is_named(
-    largest: Project,
-) -> None:
-    files = {"words.py": "def same(x):\n    return x\n", "limits.py": "HIGH = 1\n"}
+def test_what_a_report_names_is_shown(largest: Project) -> None:
+    """English words are taken for names only if nothing else is named; others never are."""
+    files = {f"part{n}/__init__.py": "" for n in range(7)}
+    files |= {"words.py": "def same(x):\n    return x\n", "limits.py": "HIGH = 1\n"}
     largest.commit("Add", files)
+    numbers = " ".join(map(str, range(10_000, 10_300)))
+    asked: list[str] = []
+
+    def answer(_: str, prompt: str) -> Any:
+        asked.append(prompt)
+        return {"cause": "", "test": ""}
+
     for report, shown in (
         ("largest([]) raises, and it is the same with ().", "lists"),
         ("See limits.HIGH: it is the same.", "limits"),
         ("It is not the same.", "words"),
+        (f"largest([]) raises in __init__ after {numbers} calls.", "lists"),
     ):
-        _, scripted = solve(largest, by_report(REPRODUCED), report)
-        prompt = scripted.prompts[0][1]
-        names = [name for name in ("lists", "limits", "words") if f'## "{name}.py"' in prompt]
-        assert names == [shown]
-
-
-def test_numbers_and_special_methods_of_a_report_are_no_names(largest: Project) -> None:
-    largest.commit("Add", {f"part{n}/__init__.py": "" for n in range(7)})
-    numbers = " ".join(map(str, range(10_000, 10_300)))
-    report = f"largest([]) raises in __init__ after {numbers} calls."
-    _, scripted = solve(largest, by_report(REPRODUCED), report)
-    assert '## "lists.py"' in scripted.prompts[0][1]
+        with pytest.raises(UsageError, match="nobody could reproduce it"):
+            solve(largest, answer, report)
+        names = re.findall(r'## "(lists|limits|words)\.py"', asked[-1])
+        assert names == [shown], report
 
 
 def test_where_no_fix_passes_a_test_that_of_another_panelist_is_tried(largest: Project) -> None:
@@ -363,8 +355,9 @@ def test_where_no_fix_passes_a_test_that_of_another_panelist_is_tried(largest: P
     def answer(label: str, prompt: str) -> Any:
         return (wrong if label == "critic/reproduce" else right)(label, prompt)
 
-    result, scripted = solve(largest, answer, REPORT)
+    result, scripted = solve(largest, answer, f"$ python app.py\n{REPORT}")
     assert result.outcome == "fixed"
+    assert result.title == "Fix: ValueError: max() arg is an empty sequence", "as of a log"
     assert REPRODUCED.encode() in result.files.values()
     assert len(result.attempts) == 3
     assert sum("/reproduce" in label for label, _ in scripted.prompts) == 3
@@ -461,9 +454,13 @@ def test_the_test_that_reproduces_it_passes_the_gate_as_well(largest: Project) -
 
 
 def test_a_fix_with_which_the_test_does_not_run_is_refused(largest: Project) -> None:
-    largest.commit("Run no suite", {".reviewbot.yml": "checks: [{name: pytest, off: true}]\n"})
+    """Its file is too large to be shown."""
+    no_suite = "checks: [{name: pytest, off: true}]\n"
+    large = LARGEST + "# Many words.\n" * 6_000
+    largest.commit("Run no suite", {".reviewbot.yml": no_suite, "lists.py": large})
     gone = by_edit("lists.py", "def largest", "import os\n\nos._exit(0)\n\n\ndef largest")
-    result, _ = solve(largest, by_report(REPRODUCED, gone), REPORT)
+    result, scripted = solve(largest, by_report(REPRODUCED, gone), REPORT)
+    assert 'tools read parts of: "lists.py"' in fix_prompt(scripted)
     assert result.outcome == "failed"
     assert result.reasons[0].startswith("The test does not run.\n")
 
