@@ -36,6 +36,7 @@ ADDED = "\n\ndef count(prices):\n    return len(prices)\n"
 BROKEN = "def total(prices):\n    return sum(prices) + 1\n" + ADDED
 MENDED = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
 TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+AID = "def aid(x):\n    return x\n"
 
 
 def fix_head(
@@ -50,7 +51,7 @@ def fix_head(
 
 @pytest.fixture
 def cart(project: Project) -> Project:
-    project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST})
+    project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST, "aid.py": AID})
     project.commit("Add", {"cart.py": BROKEN})
     return project
 
@@ -222,27 +223,25 @@ def test_of_a_draft_that_cannot_be_made_no_empty_diff_is_shown(cart: Project) ->
     assert words in dict(scripted.prompts)["critic/fix_F1_2"]
 
 
-def test_a_file_that_no_model_was_shown_is_not_written_anew(project: Project) -> None:
-    aid = "def aid(x):\n    return x\n"
-    project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST, "aid.py": aid})
-    project.commit("Add", {"cart.py": BROKEN})
-    edits = [("cart.py", "sum(prices) + 1", "sum(prices)"), ("aid.py", "", f"{aid}\n\nx = 1\n")]
+def test_a_file_that_no_model_was_shown_is_not_written_anew(cart: Project) -> None:
+    edits = [("cart.py", "sum(prices) + 1", "sum(prices)"), ("aid.py", "", f"{AID}\n\nx = 1\n")]
     draft = [dict(zip(("path", "find", "replace"), edit, strict=True)) for edit in edits]
-    _, (result,), _ = fix_head(project, lambda *_: {"edits": draft, "objections": []})
+    _, (result,), _ = fix_head(cart, lambda *_: {"edits": draft, "objections": []})
     assert (result.outcome, result.reasons) == (
         "failed",
         ("aid.py exists: say what to find in it",),
     )
 
 
-def test_who_did_not_judge_a_fix_is_said_and_which_linter(cart: Project) -> None:
-    cart.commit("Configure", {"cart.py": CART, "ruff.toml": "select = 3\n"})
-    cart.commit("Add", {"cart.py": BROKEN})
+def test_who_did_not_judge_a_fix_is_said_and_which_linter(project: Project) -> None:
+    project.commit("Begin", {"cart.py": CART, "ruff.toml": "select = 3\n"})
+    project.commit("Add", {"cart.py": f"{CART}\n\nprint(missing)\n"})
+    edit = by_edit("cart.py", "print(missing)\n", "")
 
     def answer(label: str, prompt: str) -> Any:
-        return "It is fine." if label.startswith("reviewer/judge_") else MENDED(label, prompt)
+        return "It is fine." if label.startswith("reviewer/judge_") else edit(label, prompt)
 
-    review, (result,), _ = fix_head(cart, answer)
+    review, (result,), _ = fix_head(project, answer)
     shown = render_fixes([result], review.findings, DEFAULT)
     assert "reviewer did not judge it: the answer is not JSON" in shown
     assert result.outcome == "fixed"

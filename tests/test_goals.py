@@ -105,19 +105,24 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
 
 
 def test_code_becomes_simpler_and_does_the_same(lists: Project) -> None:
-    edits = [("lists.py", DISTINCT, WRONG), ("lists.py", "number > 0", "0 < number")]
+    more = {"path": "a.go", "find": "", "replace": "package a\n"}
     simple = ("lists.py", SIGN, "    return (number > 0) - (number < 0)\n")
-    result, _ = pursue_goal(lists, "refactor", by_edits(*edits, simple))
-    first, second = (attempt.reasons for attempt in result.attempts)
+    edit = by_edits(
+        *(("lists.py", DISTINCT, WRONG), ("lists.py", "number > 0", "0 < number"), simple)
+    )
+
+    def answer(label: str, prompt: str) -> Any:
+        said = edit(label, prompt)
+        return {"edits": [*said["edits"], more]} if label.endswith("/fix_refactor_2") else said
+
+    result, _ = pursue_goal(lists, "refactor", answer)
+    first, (others, second) = (attempt.reasons for attempt in result.attempts)
     assert first[0] == "The public name compare is new in lists.py."
     assert first[1].startswith("It changes behaviour: lists.distinct")
-    assert second[-1].startswith("It is not simpler: 4 branches and 12 statements")
+    assert others == "It changes a.go, of which no behaviour is compared."
+    assert second.startswith("It is not simpler: 4 branches and 12 statements")
     assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
     assert result.facts[0] == "2 branches and 8 statements, before 4 and 12."
-    more = {"path": "a.go", "find": "", "replace": "package a\n"}
-    simple_and_more = [dict(zip(("path", "find", "replace"), simple, strict=True)), more]
-    result, _ = pursue_goal(lists, "refactor", lambda *_: {"edits": simple_and_more})
-    assert result.reasons == ("It changes a.go, of which no behaviour is compared.",)
 
 
 def test_words_are_no_code() -> None:
@@ -215,12 +220,6 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
     # Fewer lines would be fewer assertions.
     assert not [label for label, _ in scripted.prompts if "/optimise_" in label]
 
-    lists.commit("Say", {"lists.py": "def say() -> None:\n    print('Hello.')\n"})
-    said = "from lists import say\n\n\ndef test_say():\n    assert say() is None\n"
-    result, _ = pursue_goal(lists, "tests", by_edit("test_say.py", "", said))
-    assert result.outcome == "suggested", result.attempts
-    assert result.reasons == ("No defect could be tried on lines that only they run.",)
-
 
 def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(
     project: Project, monkeypatch: pytest.MonkeyPatch
@@ -239,12 +238,15 @@ def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(
 def test_the_first_test_of_a_project_where_nobody_tells_which_test_runs_a_line(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It runs a line that none ran, in which there could be no defect."""
     plugin = PYTEST.tool_files["reviewbot_pytest.py"]
     plugin = plugin.replace("MAX_TOLD_APART = 5_000", "MAX_TOLD_APART = 0")
     monkeypatch.setitem(PYTEST.tool_files, "reviewbot_pytest.py", plugin)
-    project.commit("Begin", {"lists.py": LISTS})
-    result, _ = pursue_goal(project, "tests", by_edit("test_sign.py", "", NEW_TEST))
-    assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
+    project.commit("Begin", {"lists.py": "def say() -> None:\n    print('Hello.')\n"})
+    said = "from lists import say\n\n\ndef test_say():\n    assert say() is None\n"
+    result, _ = pursue_goal(project, "tests", by_edit("test_say.py", "", said))
+    assert result.outcome == "suggested", result.attempts
+    assert result.reasons == ("No defect could be tried on lines that only they run.",)
 
 
 def test_tests_that_do_not_run_say_nothing(lists: Project) -> None:
