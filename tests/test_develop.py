@@ -260,9 +260,8 @@ def test_what_changed_last_is_shown_although_nothing_names_it(project: Project) 
     tests = {f"test_{n}.py": test.format(n) for n in range(1, MAX_REPAIRED + 2)}
     for rate in (1, 2):
         project.commit("Rates", {"cart.py": cart, "rates.py": f"RATE = {rate}\n", **tests})
-    result, prompt = mend(project, by_edit("rates.py", "2", "1"))
+    _, prompt = mend(project, lambda *_: {"edits": []})
     assert '## "rates.py"' in prompt
-    assert result.outcome == "fixed"
 
 
 def test_a_log_says_which_of_the_tests_that_fail_are_to_be_repaired(red: Project) -> None:
