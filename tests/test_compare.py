@@ -307,6 +307,18 @@ def test_tests_that_have_no_outcome_any_more() -> None:
         assert evidence.runs[-1].outcome == ("incomplete" if is_missed else "ended")
 
 
+def test_a_test_file_of_which_no_test_ran_is_named_fast() -> None:
+    started = time.process_time()
+    texts = {"test_b.py": "\n" * 40_000 + "x", "test_c.py": "\n    async def test_c():"}
+    runs = [
+        ran("pytest", side, kind="test", report=Report(statements=dict.fromkeys(texts, (1,))))
+        for side in ("base", "head")
+    ]
+    evidence = compare(SAME, runs, Project(head_texts=texts))
+    assert evidence.runs[-1].reason == "no test of test_c.py ran"
+    assert time.process_time() - started < 2
+
+
 IMPORTS = change_of(changed("import os", "import oss"))
 NUMPY = change_of(changed("x = 1", "import numpy"))
 NUMPY_PART = change_of(changed("x = 1", "import numpy.fftt"))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import msgspec
+from conftest import Project
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec.structs import replace
@@ -298,3 +300,18 @@ def test_nothing_in_the_other_formats_is_live() -> None:
             assert not RUNNER.search(shown[name]), (name, text)
         for result in json.loads(shown["sarif"])["runs"][0]["results"]:
             assert "](" not in result["message"]["text"], text
+
+
+def test_no_file_keeps_a_review_busy(project: Project) -> None:
+    """Each of these once took minutes, or hours, and no limit of time ended it."""
+    project.commit("Before", {"README.md": "x\n"})
+    files = {
+        "a.js": "// eslint" + " " * 50_000 + "x off\n",
+        "b.py": "x = 1\n" + "#" * 50_000 + " reviewbot:\n",
+        "c.js": "->\n" * 4_000,
+    }
+    project.commit("After", files)
+    started = time.process_time()
+    review = project.review({"critic/first_pass": '{"claims": []}'})
+    assert time.process_time() - started < 5
+    assert len(review.coverage) == len(files)

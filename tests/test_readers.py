@@ -159,6 +159,12 @@ def test_names_of_tests_in_tap() -> None:
     assert "nested::inner passes" in {test.id for test in tests}
     tests = READERS["tap"][1](printed("ok 1\n# a diagnostic\nok 2\nok\n1..3\n")).tests
     assert [test.id for test in tests] == ["test 1", "test 2", "test 3"]
+    started = time.process_time()
+    (test,) = READERS["tap"][1](
+        printed(f"ok 1 a{' ' * 900}x#\nok 2 - adds  numbers  # TODO\n")
+    ).tests
+    assert (test.id, test.outcome) == ("adds  numbers", "skipped")
+    assert time.process_time() - started < 2
 
 
 def test_a_failed_test_has_its_message_and_where_it_fails() -> None:

@@ -46,7 +46,7 @@ MISSING_MACHINE = re.compile(
 MISSING_PROGRAM = re.compile(r"FileNotFoundError: .*: '[^/']+'\s+\S*\bsubprocess\.py:\d+:")
 SYNTAX_ERROR = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
-TEST = re.compile(r"^\s*(?:async )?def test", re.MULTILINE)
+TEST = re.compile(r"^[ \t]*(?:async )?def test", re.MULTILINE)
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 

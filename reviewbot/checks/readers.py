@@ -41,8 +41,8 @@ MAX_ID, MAX_MESSAGE, MAX_OUTPUT = 500, 500, 4_000
 # A line of a stack trace, of which most runners print the deepest first: `at f (src/sum.js:2:38)`.
 FRAME = re.compile(r"(?:^|[\s(])((?:file://)?(?:[\w@+.-]+/)*[\w@+-][\w@+.-]*\.\w+):(\d{1,7})\b")
 TAP_TEST = re.compile(
-    r"^(?P<indent> *)(?P<not>not )?ok\b(?: +(?P<number>\d+))?(?: +-)?(?: +(?P<name>[^#\n]*?))?"
-    r"(?: +# *(?P<directive>SKIP|TODO)\b.*)?(?: +#.*)?$",
+    r"^(?P<indent> *)(?P<not>not )?ok\b(?: +(?P<number>\d+))?(?: +-)?"
+    r"(?: ++(?P<name>[^# ]++(?: ++[^# ]++)*))?(?: +# *(?P<directive>SKIP|TODO)\b.*)?(?: +#.*)? *$",
     re.IGNORECASE,
 )
 TAP_SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.*)$")

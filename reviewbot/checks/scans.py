@@ -40,7 +40,7 @@ COMMENT = re.compile(r"^[ \t]*//", re.MULTILINE)  # a program that takes these t
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
 MAX_PARSED, MAX_LINE = 400_000, 20_000  # characters; a longer line is generated
-MAX_ERRORS, MAX_DEPTH = 20, 500  # of a file; of brackets
+MAX_ERRORS, MAX_DEPTH, MAX_SIGNS = 20, 500, 10_000_000  # of a file; of brackets; squares
 
 
 def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:
@@ -212,10 +212,11 @@ def _parse(change: Change, side: Side, project: Project) -> CheckRun:
 
 
 def nests_deeply(text: str) -> bool:
-    """Whether so many brackets or comments are open at once that a parser takes long."""
+    """Whether so much is open, or unread before each error, that a parser takes long."""
     steps = (1 if c in "([{" else -1 for c in re.findall(r"[()\[\]{}]", text))
     depths = accumulate(steps, lambda depth, step: max(depth + step, 0), initial=0)
-    return max(*depths, text.count("/*") - text.count("*/")) > MAX_DEPTH
+    signs = sum(len(run) ** 2 for run in re.split(r"\w+", re.sub(r"\s+", "", text)))
+    return signs > MAX_SIGNS or max(*depths, text.count("/*") - text.count("*/")) > MAX_DEPTH
 
 
 def grammar_of(path: str) -> str | None:

@@ -82,7 +82,7 @@ def find_ignores(path: str, text: str, *, complete: bool = True) -> Iterator[Inl
         return
     marks = "|".join(map(re.escape, LANGUAGES[language][0].split()))
     comment = re.compile(
-        rf"""(?<![\w"'`])(?:{marks})[^\w\s"'`]*\s*reviewbot:\s*ignore\b(?:\[([^\]]*)\])?(.*)"""
+        rf"""(?<![\w"'`])(?:{marks})[^\w\s"'`]{{0,20}}\s{{0,20}}reviewbot:\s*ignore\b(?:\[([^\]]*)\])?(.*)"""
     )
     for number, line in enumerate(text.split("\n"), 1):
         if marks and (match := comment.search(line)):

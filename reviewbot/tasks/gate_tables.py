@@ -56,13 +56,12 @@ _MARKS = (
     r"#\s*pragma\s*:\s*no\b|#\s*nosec\b|#\s*nosemgrep\b|#\s*bandit\s*:\s*skip|#\s*skipcq\b",
     r"#\s*dlint\b|#\s*ruff\s*:\s*(?:disable|ignore|isort\s*:\s*skip)",
     # JavaScript, TypeScript, CSS
-    r"(?:eslint|tslint|oxlint|stylelint|jshint|jscs|deno-lint|markdownlint)-?\s*:?\s*"
-    r"(?:disable|ignore)",
+    r"(?:(?:[et]s|ox|style|deno-|markdown)lint|jshint|jscs)-?[\s:]{,9}(?:disable|ignore)",
     r"@ts-(?:ignore|expect-error|nocheck)|@flow-?(?:ignore|fixme)",
     r"\$Flow(?:Ignore|FixMe|ExpectedError)|(?:biome|prettier|rome|webhint|svelte|vue)-ignore",
     r"(?:istanbul|c8|v8|node:coverage)\s+(?:ignore|disable)",
     # Go, Rust, C
-    r"//\s*Code generated\b.*\bDO NOT EDIT\b",
+    r"//\s*Code generated\b.{0,200}\bDO NOT EDIT\b",
     r"//\s*nolint\b|//\s*lint:(?:ignore|file-ignore)|//\s*exhaustive:ignore",
     r"\bNOLINT(?:NEXTLINE|BEGIN)?\b|#!?\s*\[\s*(?:allow|expect|rustfmt\s*::\s*skip|coverage)\b",
     r"#!?\s*\[\s*cfg_attr\s*\([^\]\n]{0,200}\b(?:allow|expect|ignore)\b",
