@@ -48,9 +48,9 @@ def scan(
         ("<<<<<<< H\na\n=======\nb\n>>>>>>> b", "a.c", [("conflict-marker", "a.c:1", "critical")]),
         ("Title\n=======", "a.rst", []),
         ("x = 1\r\n\x0cclass A: pass", "a.py", []),
-        ("x = 1", "a\u202eb.py", [("hidden-file-name", "a\u202eb.py", "high")]),
+        ("x = 1", "a\u202eb.py", [("hidden-file-name", "a\u202eb.py:0", "high")]),
         ("x = 1", f"{TOKEN}.py", [("secret-github-token", "None", "critical")]),  # it is not shown
-        ("x = 1", "u\u0308.py", [("hidden-file-name", "u\u0308.py", "high")]),
+        ("x = 1", "u\u0308.py", [("hidden-file-name", "u\u0308.py:0", "high")]),
     ],
 )  # fmt: skip
 def test_what_is_found(after: str, path: str, expected: list[tuple[str, str, str]]) -> None:
@@ -69,7 +69,7 @@ def test_a_secret_is_not_part_of_what_is_reported() -> None:
 
 
 def test_a_new_name_differs_in_more_than_its_case() -> None:
-    twin = ("file-name-twin", "Makefile", "medium")
+    twin = ("file-name-twin", "Makefile:0", "medium")
     assert scan("", "x = 1", "Makefile", {"makefile", "b"}) == [twin]
     assert scan("", "x = 1", "src/a.py", {"src/a.py", "a.py", "A.py"}) == []
 

@@ -54,7 +54,7 @@ SCENARIOS = {
     "a removed public function": Scenario(
         {"setup.py": "setup(name='cart')\n", "cart.py": CART + COUNT},
         {"cart.py": CART},
-        *("object-removed", "cart.py"),
+        *("object-removed", "cart.py:0"),
     ),
     "a new result of a linter that the project configures": Scenario(
         {**X, "ruff.toml": 'lint.select = ["T201"]\n'},
@@ -70,8 +70,8 @@ SILENT = {f"{name}/first_pass": '{"claims": []}' for name in NAMES}
 def hostile(scenario: Scenario) -> dict[str, str]:
     """Answers that belittle the finding, oppose it and call it intended, with invented lines."""
     path, _, line = scenario.place.partition(":")
-    quote = scenario.after[path].split("\n")[int(line or 1) - 1]
-    claim = {"path": path, "line": int(line or 0), "quote": quote, "title": "A documented example"}
+    quote = scenario.after[path].split("\n")[max(int(line), 1) - 1]
+    claim = {"path": path, "line": int(line), "quote": quote, "title": "A documented example"}
     claim |= {"category": "documentation", "severity": "low", "refuted_if": "never"}
     claim |= dict.fromkeys(("trigger", "consequence"), "nothing")
     judgement = {

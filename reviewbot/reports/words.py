@@ -170,7 +170,8 @@ def place(location: Location | None) -> str:
     """`path:line`, or the path alone for a whole file."""
     if location is None:
         return "the whole change"
-    return f"{location} (before the change)" if location.side == "base" else str(location)
+    words = str(location) if location.line > 0 else location.path
+    return f"{words} (before the change)" if location.side == "base" else words
 
 
 def sentence(text: str, code: str = "") -> str:
