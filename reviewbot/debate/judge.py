@@ -8,6 +8,7 @@ gets them in an order of its own, and critical ones stand alone.
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import TypeVar
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.context.brief import INTENT, Brief, brief_about
 from reviewbot.debate import prompts
-from reviewbot.debate.case import Case, Intention, Position, Stance
+from reviewbot.debate.case import NEAR_LINES, Case, Intention, Position, Stance
 from reviewbot.debate.panel import MODERATOR, Absence, Briefs, Cases, Panel, Question
 from reviewbot.debate.plan import Plan
 from reviewbot.debate.reader import IntentAnswer, Judgement, TestAnswer, citation_of, reader_of
@@ -126,11 +127,13 @@ async def ask_intent(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]
 
     A test written for a claim shows that the result differs. Whether that is wrong, only the change
     can say: in its tests and its documentation. What a check reports needs no such question, unless
-    a claim about it is more serious.
+    a claim about it is more serious. Two about lines near each other may be the same.
     """
     proven = [c for c in cases if c.is_proven and (not c.result or c.result.severity != c.severity)]
-    if not any(brief.statements for brief in plan.briefs):
-        silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
+    is_stated = any(brief.statements for brief in plan.briefs)
+    silence = () if is_stated else (Intention(panelist="", citation=None, reason=UNSTATED),)
+    places = [case.location for case in proven if case.location]
+    if silence and not any(a.is_near(b, NEAR_LINES) for a, b in combinations(places, 2)):
         return tuple(replace(c, intentions=silence) if c in proven else c for c in cases)
     witnesses = {}
     for case in proven:
@@ -150,7 +153,8 @@ async def ask_intent(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]
         is_read = question.shows(cited) and any(brief.states(cited) for brief in plan.briefs)
         citation = cited if is_read else None
         intentions[answer.case].append(Intention(question.panelist, citation, answer.reason))
-    cases = [replace(case, intentions=tuple(intentions[case.id])) for case in cases]
+    said = {case.id: (*silence, *intentions[case.id]) for case in proven}
+    cases = [replace(case, intentions=said.get(case.id, ())) for case in cases]
     return tuple(join_same(cases, given))
 
 
