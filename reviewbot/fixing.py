@@ -77,9 +77,9 @@ async def pursue(
     one. Without a goal, reproduce and fix what somebody reports about the head.
     """
     if goal is None:
-        return await _work(partial(prepare_bug, report), change, host)
+        return await _run(partial(prepare_bug, report), change, host)
     if goal == REPAIR:
-        return await _work(partial(prepare_repair, report, change), change, host)
+        return await _run(partial(prepare_repair, report, change), change, host)
     assert host.repository
     if missing := sorted({*paths} - await host.repository.list_files(change.head_tree)):
         hint = "name files as they are called from the top of the repository"
@@ -87,7 +87,7 @@ async def pursue(
     chosen = paths or [file.path for file in change.files if classify(file.path) == "source"]
     if not any(path.endswith(".py") for path in chosen):
         raise UsageError("there is no Python in it", hint=f"fix --goal {goal} HEAD -- PATH")
-    return await _work(partial(GOALS[goal], chosen), change, host)
+    return await _run(partial(GOALS[goal], chosen), change, host)
 
 
 async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:
@@ -119,9 +119,7 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
     return results
 
 
-async def _work(
-    make: Callable[[Trials], Awaitable[Task]], change: Change, host: Host
-) -> TaskResult:
+async def _run(make: Callable[[Trials], Awaitable[Task]], change: Change, host: Host) -> TaskResult:
     async with _open_trials(change, host) as (services, trials):
         result = await _work_on(await make(trials), trials)
         result = replace(result, usage=services.client.totals)

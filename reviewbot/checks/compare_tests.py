@@ -165,15 +165,13 @@ def outcome_before(id: str, outcomes: Mapping[str, str], moved: Mapping[str, str
     return "passed" if "passed" in covered else "failed" if covered else None
 
 
-def is_missing_here(
-    test: TestOutcome, earlier: str | None, change: Change, project: Project
-) -> bool:
+def is_missing_here(test: TestOutcome, prior: str | None, change: Change, project: Project) -> bool:
     """Whether a failure says more of this machine (packages, network) than of the change."""
     lacks = MISSING_MACHINE.search(test.message) or MISSING_PROGRAM.search(test.output)
-    if MISSING_PACKAGE.match(test.message) or (earlier is None and lacks):
+    if MISSING_PACKAGE.match(test.message) or (prior is None and lacks):
         return True
     if fixture := MISSING_FIXTURE.search(f"{test.message}\n{test.output}"):
-        return earlier is None and not _writes(change, fixture)
+        return prior is None and not _writes(change, fixture)
     name = MISSING_NAME.search(test.message)
     missing = name or MISSING_MODULE.search(test.message)
     if missing is None:
@@ -193,8 +191,8 @@ def is_missing_here(
     if top in sys.stdlib_module_names:
         return name is None and not (is_part and is_written)
     # Another version of the package may have it.
-    is_other = earlier != "passed" or any(f.path in project.manifests for f in change.files)
-    is_named = any(map(project.declares, (top, module))) if project.manifests else earlier is None
+    is_other = prior != "passed" or any(f.path in project.manifests for f in change.files)
+    is_named = any(map(project.declares, (top, module))) if project.manifests else prior is None
     return not is_written or (is_named and (is_other or not is_part))
 
 
@@ -215,7 +213,7 @@ def locate(
     for place in () if test.lines else test.frames[-1:]:  # what it executed is not known
         if any(f.path == place.path and place.line in f.added_lines for f in change.files):
             return place
-    if gone := module_that_went(test.message, change):
+    if gone := gone_module(test.message, change):
         return Location(gone, 0, 0)
     changed = {
         file.path: lines
@@ -257,7 +255,7 @@ def lacking(message: str) -> frozenset[str]:
     return frozenset(name for found in LACKS.findall(message)[:1] for name in found if name)
 
 
-def module_that_went(message: str, change: Change) -> str:
+def gone_module(message: str, change: Change) -> str:
     """The path of a file that the change moves or removes, if a message misses its module."""
     names, gone = lacking(message), (f for f in change.files if f.status in GONE)
     return next((f.path for f in gone if ENDING.sub("", f.old_path).split("/")[-1] in names), "")

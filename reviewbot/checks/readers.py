@@ -33,9 +33,7 @@ GNU_LINE = re.compile(
 )
 GNU_CODE = re.compile(r"^(?P<rule>[A-Z]{1,10}\d{2,6})\b:?\s+(?P<message>.+)$")
 # What a step of GitHub Actions prints to annotate a line: `::error file=a.js,line=1::message`.
-ANNOTATION = re.compile(
-    r"^::(debug|notice|warning|error) ([^\n]{,2000}?)::(.{,2000})", re.MULTILINE
-)
+ANNOTATION = re.compile(r"^::(debug|notice|warning|error) ([^\n]{,2000}?)::(.{,900})", re.MULTILINE)
 # Characters of a test, or of what a linter says: runners quote whole values.
 MAX_ID, MAX_MESSAGE, MAX_OUTPUT = 500, 500, 4_000
 # A line of a stack trace, of which most runners print the deepest first: `at f (src/sum.js:2:38)`.
@@ -122,7 +120,7 @@ def path_of(name: str) -> str:
 
 def read_gnu(completed: Completed) -> Report:
     """Raises ValueError if the command failed and printed something else."""
-    found = tuple(gnu_diagnostics(text_of(completed)))
+    found = tuple(gnu_lines(text_of(completed)))
     # A program that crashed names lines of its own.
     is_read = any(d.location and not d.location.path.startswith("/") for d in found)
     if completed.exit_code and not is_read and reason_of(completed):
@@ -130,7 +128,7 @@ def read_gnu(completed: Completed) -> Report:
     return Report(diagnostics=found)
 
 
-def gnu_diagnostics(text: str) -> Iterator[Diagnostic]:
+def gnu_lines(text: str) -> Iterator[Diagnostic]:
     for match in GNU_LINE.finditer(text):
         level, message, rule = match["level"] or "", match["message"], match["rule"] or ""
         if level == "note":  # explains the line before it

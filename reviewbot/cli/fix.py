@@ -43,9 +43,7 @@ class Options(Struct, frozen=True):
 @click.option("--finding", multiple=True, metavar="ID", help="Fix only this; may be repeated.")
 @click.option("--goal", type=click.Choice([*GOALS, REPAIR]), help="What to change code for.")
 @click.option("--report", **CONTENT, help="Fix what a bug report or a traceback says.")
-@click.option(
-    "--undo", is_flag=False, flag_value="", metavar="[ID]", help="Take back the last fixes."
-)
+@click.option("--undo", is_flag=False, flag_value="", metavar="[ID]", help="Undo the last fixes.")
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How much models are asked.")
 @panel_options
 async def command(undo: str | None, state: Path | None, **given: object) -> int:

@@ -17,12 +17,7 @@ from reviewbot.version import __version__
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
-LEVELS: dict[Severity, str] = {
-    "critical": "error",
-    "high": "error",
-    "medium": "warning",
-    "low": "note",
-}
+LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 # The middle of the CVSS band of the same name, by which GitHub sorts security alerts.
 SECURITY: dict[Severity, str] = {"critical": "9.5", "high": "8.0", "medium": "5.5", "low": "2.0"}
 PROPERTIES = ("id", "severity", "category", "status", "support")

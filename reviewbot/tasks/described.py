@@ -355,9 +355,8 @@ def why_no_reproduction(run: Run, report: str) -> str:
         if named.intersection(EXCEPTION.findall(test.message.partition(":")[0])):
             return ""
         is_assertion = test.message.startswith(("assert", "AssertionError", "Failed"))
-        if test.outcome == "failed" and (
-            is_assertion or (not is_in_test(test) and run.outcome == "fails")
-        ):
+        is_of_code = run.outcome == "fails" and not is_in_test(test)
+        if test.outcome == "failed" and (is_assertion or is_of_code):
             return ""
     return f"the test itself fails: {failed[0].message[:200]}" if failed else "no test fails"
 

@@ -8,14 +8,7 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.compare_tests import INSTALL, MISSING_MODULE
 from reviewbot.checks.evidence import Diagnostic, Report
-from reviewbot.checks.readers import (
-    diagnostic,
-    gnu_diagnostics,
-    json_of,
-    optional,
-    read_github,
-    required,
-)
+from reviewbot.checks.readers import diagnostic, gnu_lines, json_of, optional, read_github, required
 from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
@@ -98,7 +91,7 @@ def read_tsc(completed: Completed) -> Report:
     """Read errors, and the names of files that `--listFiles` prints."""
     text = completed.stdout.decode(errors="replace")
     problems = [said for said in PROBLEM.findall(text) if said[:6] not in ENVIRONMENT]
-    own = (d for d in gnu_diagnostics(text) if d.rule not in ENVIRONMENT or OURS.match(d.message))
+    own = (d for d in gnu_lines(text) if d.rule not in ENVIRONMENT or OURS.match(d.message))
     read = frozenset(LISTED.findall(text))
     return Report(diagnostics=tuple(own), read=read, problem=next(iter(problems), ""))
 
