@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from itertools import product
 
@@ -34,7 +33,8 @@ def main(arguments: list[str]) -> int:
     no_options = ["-o", "addopts=", "-o", "required_plugins="]
     ways = [arguments]
     if beside := REPRODUCTION in arguments and next(filter(os.path.exists, FIXTURES), ""):
-        shutil.copy(REPRODUCTION, moved := beside.replace("conftest.py", REPRODUCTION))
+        moved = beside.replace("conftest.py", REPRODUCTION)
+        os.link(REPRODUCTION, moved)
         ways.insert(0, [moved if name == REPRODUCTION else name for name in arguments])
     for names, options in product(ways, (alone, alone + no_options, no_options)):
         code = os.spawnv(os.P_WAIT, sys.executable, command + options + names)
