@@ -272,6 +272,7 @@ ValueError: max() arg is an empty sequence
 I expected None.
 """
 TYPED = ">>> l([])\nTraceback (most recent call last):\nValueError: max() arg is an empty sequence"
+NO_SUITE = "checks: [{name: pytest, off: true}]\n"
 LARGEST = "def largest(items):\n    return max(items)\n"
 REPRODUCED = "from lists import largest\n\n\ndef test_empty():\n    assert largest([]) is None\n"
 FIXED = by_edit("lists.py", "max(items)", "max(items, default=None)")
@@ -314,7 +315,8 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     rules = '[tool.ruff.lint]\nselect = ["I", "PT006"]\n'
     rules += 'isort.required-imports = ["from __future__ import annotations"]\n'
     text = "from __future__ import annotations\n\n"
-    largest.commit("Set rules", {"pyproject.toml": rules, "lists.py": text + LARGEST})
+    files = {".reviewbot.yml": NO_SUITE, "pyproject.toml": rules, "lists.py": text + LARGEST}
+    largest.commit("Set rules", files)
     test = f"import pytest\n{REPRODUCED}\n\n@pytest.mark.parametrize('a, b', [(1, 1)])\n"
     test += "def test_both(a, b):\n    assert a == b\n"
     report = f"{TYPED.replace('ValueError', 'builtins.ValueError')}\n\nI expected None."
@@ -457,9 +459,8 @@ def test_the_test_that_reproduces_it_passes_the_gate_as_well(largest: Project) -
 
 def test_a_fix_with_which_the_test_does_not_run_is_refused(largest: Project) -> None:
     """Its file is too large to be shown."""
-    no_suite = "checks: [{name: pytest, off: true}]\n"
     large = LARGEST + "# Many words.\n" * 6_000
-    largest.commit("Run no suite", {".reviewbot.yml": no_suite, "lists.py": large})
+    largest.commit("Run no suite", {".reviewbot.yml": NO_SUITE, "lists.py": large})
     gone = by_edit("lists.py", "def largest", "import os\n\nos._exit(0)\n\n\ndef largest")
     result, scripted = solve(largest, by_report(REPRODUCED, gone), REPORT)
     assert 'tools read parts of: "lists.py"' in fix_prompt(scripted)
