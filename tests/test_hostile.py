@@ -13,12 +13,14 @@ from functools import cache
 from typing import Any
 
 import msgspec
+import pytest
 from conftest import Project
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec.structs import replace
 from test_reports import ALL, BROKEN, INTENDED, LINT, PROVEN, QUESTION, filled
 
+from reviewbot.github.job import Runner
 from reviewbot.reports import FORMATS, render
 from reviewbot.reports.markdown import (
     MAX_BYTES,
@@ -286,6 +288,16 @@ def test_each_line_for_the_runner_is_one_command_of_ours() -> None:
             assert not re.search(r"##\[|##vso\[", line), text
             assert not re.search(r"%0[AD]", line.split("::")[1]), text
             assert not list(find_hidden(line)), text
+
+
+def test_nothing_in_the_log_of_a_job_is_live(capsys: pytest.CaptureFixture[str]) -> None:
+    for text in TEXTS:
+        for level, start in ((None, ""), ("error", "::error title=reviewbot::")):
+            Runner({}).say(text, level)
+            (line,) = capsys.readouterr().out.splitlines()
+            assert line.startswith(start), text
+            assert RUNNER.search(line.removeprefix(start)) is None, text
+            assert "\x1b" not in line, text
 
 
 def test_nothing_in_the_other_formats_is_live() -> None:

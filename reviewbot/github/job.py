@@ -17,7 +17,7 @@ from reviewbot.config.load import Layer, environment_layer, flag_layer, load_set
 from reviewbot.errors import UsageError
 from reviewbot.git.fetch import COMMIT
 from reviewbot.github.pulls import Author
-from reviewbot.text.plain import without_commands
+from reviewbot.text.plain import plain
 
 # The inputs of action.yml, but for keys and token. Those with a key of the configuration set it.
 INPUTS: Mapping[str, str] = {
@@ -249,9 +249,8 @@ class Runner:
 
     def say(self, words: str, level: Literal["error", "warning", "notice"] | None = None) -> None:
         """A line of ours in the log, or an annotation. Nothing in it is a command."""
-        line = " ".join(without_commands(words).split("\n"))
-        escaped = line.replace("%", "%25").replace("\r", "%0D") if level else line
-        print(f"::{level} title=reviewbot::{escaped}" if level else line, flush=True)
+        start, line = f"::{level} title=reviewbot::", plain(words)
+        print(start + line.replace("%", "%25") if level else line, flush=True)
 
     def put(self, **outputs: object) -> None:
         """Set outputs. What follows is delimited by a line that nobody can guess."""
