@@ -146,11 +146,12 @@ def facts(
     about |= {"sender": ANN, "run_event": "pull_request", "conclusion": "success"}
     known = {"snapshot": snapshot(pull=replace(PULL, **(pull or {}))), "settings": GitHubSettings()}
     happened = Event(**(about | SHA | (event or {})))
-    variables = {"SOME_API_KEY": "key"} if more.pop("has_keys", False) else {}
+    keys = more.pop("has_keys", False)
+    variables = {"SOME_API_KEY": "key"} if keys is True else {}
     given: dict[str, Any] = {"inputs": dict.fromkeys(INPUTS, ""), "mode": mode, "autofix": "off"}
     given |= dict.fromkeys(("api_url", "server_url", "token"), "") | {"repository": "octo/app"}
     given |= dict.fromkeys(("workspace", "documents"), Path()) | {"variables": variables}
-    job = Job(event=happened, app=None, **given)
+    job = Job(event=happened, app=("1", "key") if keys == "of an app" else None, **given)
     return Facts(**({"job": job, **known, "may_write": True} | more))
 
 
@@ -210,6 +211,8 @@ def test_each_subject_has_its_activity_and_nothing_runs_beside_keys() -> None:
         ("pull_request", True, True, dependabot, False, ""),
         ("pull_request", True, None, dependabot, False, ""),
         ("pull_request", True, True, fork, False, ""),
+        ("pull_request", "of an app", True, fork, False, ""),
+        ("pull_request", "of an app", None, {}, False, "ann"),
         ("pull_request", True, None, {"author": None}, False, ""),
         ("dispatch", False, None, {}, False, "ann"),
         ("dispatch", False, True, {}, True, ""),

@@ -154,7 +154,7 @@ TALK = "The comment does not begin with /debate."
 NO_EVIDENCE = "The run that collects evidence did not succeed."
 NO_PULL = "The run that finished was not about a pull request."
 TWO_JOBS = (
-    "The change is a fork's, and this job has keys of models: use the two workflows that"
+    "The change is a fork's, and this job has keys of models or an app: use the two workflows that"
     " `reviewbot init --workflow forks` writes."
 )
 BOT_AUTHOR = "A bot made the pull request: name it under github.bots to have it reviewed."

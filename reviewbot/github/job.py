@@ -137,10 +137,10 @@ class Job(Struct, frozen=True, kw_only=True):
 
     @property
     def has_keys(self) -> bool:
-        """Of vendors, of servers that the configuration names, and of clouds."""
+        """Of an app, of vendors, of servers that the configuration names, and of clouds."""
         settings = load_settings(self.layers()).settings
         named = {provider.key_variable for provider in settings.providers.values()}
-        return any(name in named or KEY.search(name) for name in self.variables)
+        return bool(self.app) or any(name in named or KEY.search(name) for name in self.variables)
 
     def layers(self) -> list[Layer]:
         """Settings of the environment, the file and the inputs. Raises ReviewbotError."""
