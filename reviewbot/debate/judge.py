@@ -6,7 +6,7 @@ gets them in an order of its own, and critical ones stand alone.
 """
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TypeVar
@@ -67,7 +67,7 @@ def questions_about(
     questions: list[Question] = []
     briefs = plan.briefs_of(panelist)
     for brief, here in cases_by_brief(cases, briefs):
-        others = [case for case in known if brief_about(case.location, briefs) is brief]
+        others = [c for c in known if brief_about(c.location, briefs) is brief][:MAX_KNOWN]
         for number, batch in enumerate(_batches(sorted(here, key=order), template), start=1):
             question = Question.about(brief, panelist, phase, template, batch, known=others)
             ending = f"/{number}" if number > 1 else ""
@@ -99,7 +99,6 @@ async def cross_examine(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, .
             shown = [case for case in cases if plan.is_shown(case.location, name)]
             here = [case for case in shown if is_asked(case, name, number, plan)]
             known = [c for c in shown if c not in here and (c.result or c.tested != "refuted")]
-            known = known[:MAX_KNOWN]
             asked += questions_about(here, name, phase, "cross_examination", plan, known)
         given = await _ask(asked, panel)
         for place, case in enumerate(cases):
@@ -143,18 +142,17 @@ async def ask_intent(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]
     asked: list[Question] = []
     for name in (name for name in (*panel.names, MODERATOR) if name not in plan.own):
         here = [case for case in proven if name in witnesses[case.id]]
-        known = [c for c in cases if c not in here and (c.result or c.is_proven)][:MAX_KNOWN]
+        known = [c for c in cases if c not in here and (c.result or c.is_proven)]
         asked += questions_about(here, name, "intent", "intent", plan, known)
     given = await ask_about(asked, panel, "intentions", IntentAnswer)
-    intentions = defaultdict[str, list[Intention]](list)
+    intentions = {case.id: [*silence] for case in proven}
     for question, answer in given:
         cited = citation_of(answer.intended or "")
         # What a part of a large change adds may be looked up by those who read another part.
         is_read = question.shows(cited) and any(brief.states(cited) for brief in plan.briefs)
         citation = cited if is_read else None
         intentions[answer.case].append(Intention(question.panelist, citation, answer.reason))
-    said = {case.id: (*silence, *intentions[case.id]) for case in proven}
-    cases = [replace(case, intentions=said.get(case.id, ())) for case in cases]
+    cases = [replace(case, intentions=tuple(intentions.get(case.id, ()))) for case in cases]
     return tuple(join_same(cases, given))
 
 
