@@ -125,7 +125,9 @@ def test_a_module_that_was_not_downloaded_is_looked_for_again(project: Project) 
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     sums = "".join(f"example.org/x v1.0.0{what} h1:{'A' * 43}=\n" for what in ("", "/go.mod"))
     needs = "module m\n\ngo 1.21\n\nrequire example.org/x v1.0.0\n"
-    files = {"lib/go.mod": needs, "lib/go.sum": sums}
+    files = {"lib/go.mod": needs, "lib/go.sum": sums, "a/go.sum": sums}
+    uses = needs.replace("module m", "module a") + "require m v0.0.0\n\nreplace m => ../lib\n"
+    files |= {"a/go.mod": uses, "a/a.go": 'package a\n\nimport _ "m"\n'}  # which runs later
     project.commit("Begin", {**files, "lib/a.go": 'package m\n\nimport _ "example.org/x"\n'})
     after = 'package m\n\nimport "example.org/x"\n\nvar X = x.X\n'
     project.commit("Change", {"lib/a.go": after})

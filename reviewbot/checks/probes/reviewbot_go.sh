@@ -51,12 +51,20 @@ else
         sort >/tmp/modules
     while read -r file; do
         folder=$(dirname "$file")
-        ! grep -qsF "\"${folder#./}/" $changed || echo "$PWD/${folder#./}/"
-    done </tmp/modules >/tmp/changed-modules
-    grep -o '"[^"]*"' $changed | sed "s#^\"#$PWD/#; s#\"\$##" >/tmp/files
+        ! grep -qsF "\"${folder#./}/" $changed || echo "$file"
+    done </tmp/modules >/tmp/changing
+    grep -o '"[^"]*"' $changed | tr -d '"' |
+        while read -r file; do printf '%s\n' "$PWD/$file"; done >/tmp/files
     # The one at the top changes if something does that is in no other.
     sed -n 's#^\./\(.*/\)go\.mod$#"\1#p' /tmp/modules >/tmp/below
-    ! grep -o '"[^"]*"' $changed | grep -qvF -f /tmp/below || echo "$PWD/" >>/tmp/changed-modules
+    ! grep -o '"[^"]*"' $changed | grep -qvF -f /tmp/below || echo ./go.mod >>/tmp/changing
+    while read -r file; do
+        file=${file#.}
+        printf '%s\n' "$PWD${file%go.mod}"
+    done </tmp/changing >/tmp/changed-modules
+    # These come first: time may run out.
+    { grep -xF -f /tmp/changing /tmp/modules; grep -vxF -f /tmp/changing /tmp/modules; } >/tmp/ordered
+    mv /tmp/ordered /tmp/modules
 fi
 
 imports_changed() {
