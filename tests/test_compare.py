@@ -555,6 +555,19 @@ def test_what_linters_say_of_a_name_that_a_test_misses_is_not_said_twice() -> No
     assert [result.cause for result in results] == ["E6", "E6", "", "", "", ""]
     results = compare(change, runs[::-1], Project()).results
     assert [result.cause for result in results] == ["", "E1", "E1", "", "", ""]
+    runs[2:] = [replace(run, by_author=True) for run in runs[2:]]
+    results = compare(change, runs, Project()).results
+    assert {result.cause for result in results} == {""}
+
+
+def test_the_word_of_the_author_hides_nothing_that_others_found() -> None:
+    forged, found = (ran(name, "head", diagnostic(2)) for name in ("ruff-project", "ruff"))
+    (result,) = compare(SAME, [replace(forged, by_author=True), found], Project()).results
+    assert (result.check, result.by_author) == ("ruff", False)
+    scans = ran("syntax", "base", kind="scan"), ran("syntax", "head", diagnostic(2), kind="scan")
+    compilers = [ran("tsc", side, files=("a.py",), by_author=True) for side in ("base", "head")]
+    (result,) = compare(SAME, [*scans, *compilers], Project()).results
+    assert result.check == "syntax"
 
 
 def test_what_a_type_checker_says_of_a_name_that_ruff_does_not_know_is_not_said_twice() -> None:
