@@ -321,6 +321,7 @@ def test_no_file_keeps_a_review_busy(project: Project) -> None:
         "a.js": "// eslint" + " " * 50_000 + "x off\n",
         "b.py": "x = 1\n" + "#" * 50_000 + " reviewbot:\n",
         "c.js": "->\n" * 4_000,
+        "d.yml": "".join(" " * depth + "a:\n" for depth in range(300)),  # this ended the process
     }
     project.commit("After", files)
     started = time.process_time()

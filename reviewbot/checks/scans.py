@@ -216,7 +216,9 @@ def nests_deeply(text: str) -> bool:
     steps = (1 if c in "([{" else -1 for c in re.findall(r"[()\[\]{}]", text))
     depths = accumulate(steps, lambda depth, step: max(depth + step, 0), initial=0)
     signs = sum(len(run) ** 2 for run in re.split(r"\w+", re.sub(r"\s+", "", text)))
-    return signs > MAX_SIGNS or max(*depths, text.count("/*") - text.count("*/")) > MAX_DEPTH
+    is_indented = re.search("(?m)^[-?: ]{200}", text) is not None  # YAML's grammar aborts at 260
+    deepest = max(*depths, text.count("/*") - text.count("*/"))
+    return is_indented or signs > MAX_SIGNS or deepest > MAX_DEPTH
 
 
 def grammar_of(path: str) -> str | None:

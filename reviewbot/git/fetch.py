@@ -10,7 +10,6 @@ from reviewbot.errors import GitError, UsageError
 from reviewbot.git.process import ENVIRONMENT, Git
 from reviewbot.text.plain import plain
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # How a server is reached is up to the machine.
 OUTWARD = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
@@ -34,7 +33,7 @@ async def fetch_commits(
     http on this machine.
     """
     parts = urlsplit(url)
-    is_here = parts.scheme == "http" and parts.hostname in LOOPBACK
+    is_here = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
     if not parts.hostname or parts.username or not (parts.scheme == "https" or is_here):
         address = plain(f"{parts.scheme}://{parts.hostname or ''}")  # a user may have a password
         raise UsageError(f"commits are not fetched from {address}", hint="use an https address")

@@ -28,7 +28,6 @@ from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git, decode_na
 from reviewbot.text.plain import listed
 
 MAX_UNTRACKED_FILES = 2_000
-MAX_NAMES = 3  # in a note
 Said = tuple[tuple[str, ...], tuple[str, ...]]  # notes and gaps of a change
 NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
 PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
@@ -253,4 +252,4 @@ def _unfit(path: Path) -> str:
 
 
 def _some(names: Sequence[bytes]) -> str:
-    return listed([*map(decode_name, names)], MAX_NAMES)
+    return listed([*map(decode_name, names)], 3)
