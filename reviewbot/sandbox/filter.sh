@@ -10,8 +10,10 @@ file=$1
 shift
 {
     printf '\040\000\000\000\004\000\000\000' # load the architecture
-    printf '\025\000\004\000\076\000\000\300' # x86_64, and x32
-    printf '\025\000\010\000\267\000\000\300' # arm64
+    printf '\025\000\006\000\076\000\000\300' # x86_64, and x32
+    printf '\025\000\012\000\267\000\000\300' # arm64
+    printf '\025\000\011\000\363\000\000\300' # riscv64, with the same numbers
+    printf '\025\000\010\000\002\001\000\300' # loongarch64, too
     printf '\025\000\013\000\003\000\000\100' # i386
     printf '\040\000\000\000\000\000\000\000' # any other: load the number of the call
     printf '\005\000\000\000\016\000\000\000' # see below
