@@ -1,6 +1,5 @@
 """Whole steps of development, and tests that are red: built and repaired by scripted models."""
 
-import os
 import re
 import shutil
 from typing import Any
@@ -18,7 +17,7 @@ from reviewbot.tasks.described import INSTEAD, MAX_REPAIRED
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
 from tests.served import at_the_command_line
-from tests.test_go import compile_library
+from tests.test_go import go_variables
 
 STEPS = [
     {"title": "Add numbers", "behaviour": "calc.add(a, b) returns the sum of two integers."},
@@ -226,10 +225,8 @@ def test_what_does_not_compile_is_shown_once_and_repaired(project: Project) -> N
         "bench_test.go": test.format("BenchmarkTotal", "B"),
     }
     project.commit("A cart", {**files, "cart.go": files["sum.go"].replace("sum", "Total")})
-    compile_library(project.folder, ".")
     project.commit("Add", files)
-    variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    result, prompt = mend(project, by_edit("cart.go", "add(n)", "sum(n)"), **variables)
+    result, prompt = mend(project, by_edit("cart.go", "add(n)", "sum(n)"), **go_variables())
     assert (result.outcome, result.reasons) == ("fixed", ())
     assert prompt.count("undefined: add\n") == 1
     assert '"bench_test.go" and 1 more with the same output: "undefined: add"' in prompt

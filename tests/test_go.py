@@ -6,6 +6,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,23 +81,29 @@ func equal(t *testing.T, found, wanted int) {
 }
 
 
-def compile_library(module: Path, package: str) -> None:
-    """Compile what both checks use of the standard library, as each of them needs it.
+@cache
+def go_variables() -> dict[str, str]:
+    """Those of a user who compiled what checks use of Go itself, which jobs would do each time.
 
-    Where a package has no tests, that is a tool of Go as well. Jobs read it if HOME is given: they
-    would compile it again and again.
+    A cache of the tests is small: of that of the user, each job would link all files.
     """
+    module = Path(tempfile.mkdtemp())
+    cache_ = {"GOCACHE": str(Path(sys.prefix, "go-cache"))}
+    for path, text in MODULE.items():
+        if path.startswith("tool/"):
+            (module / path).parent.mkdir(parents=True, exist_ok=True)
+            (module / path).write_text(text)
     test = ("test", "-vet=off", "-coverprofile=/dev/null", "-run=^$", "./...")
-    for command in (test, ("vet", package)):
-        without_workspace = {**os.environ, "GOWORK": "off"}
-        subprocess.run(("go", *command), check=True, cwd=module, env=without_workspace)
+    for command in (test, ("vet", "./in")):
+        environment = {**os.environ, **cache_}
+        subprocess.run(("go", *command), check=True, cwd=module / "tool", env=environment)
+    return {**{name: os.environ[name] for name in ("HOME", "PATH")}, **cache_}
 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
 def test_a_module_is_tested(project: Project) -> None:
-    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    project.variables = go_variables()
     project.commit("Begin", MODULE)
-    compile_library(project.folder / "tool", "./in")
     review = project.review(target="", kind="all")
     found = {finding.title: finding.result for finding in review.findings}
     assert {title: str(result.location) for title, result in found.items() if result} == {
@@ -122,7 +131,7 @@ def test_a_module_is_tested(project: Project) -> None:
 
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
 def test_a_module_that_was_not_downloaded_is_looked_for_again(project: Project) -> None:
-    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    project.variables = go_variables()
     sums = "".join(f"example.org/x v1.0.0{what} h1:{'A' * 43}=\n" for what in ("", "/go.mod"))
     needs = "module m\n\ngo 1.21\n\nrequire example.org/x v1.0.0\n"
     files = {"lib/go.mod": needs, "lib/go.sum": sums, "a/go.sum": sums}
@@ -186,7 +195,7 @@ func TestOf(t *testing.T) { price.Of(2) }
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
 def test_modules_that_use_the_one_at_the_top_or_a_workspace_are_tested(project: Project) -> None:
     """A flaky test is no finding, and tests that fail run again by themselves, twice."""
-    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    project.variables = go_variables()
     head = "module example.org/{}\n\ngo 1.21\n"
     needs = "\nrequire example.org/price v0.0.0\n\nreplace example.org/price => {}\n"
     files = {"go.mod": head.format("price"), "price.go": PRICE, "in/cart_test.go": USES}
@@ -207,7 +216,7 @@ def test_modules_that_use_the_one_at_the_top_or_a_workspace_are_tested(project: 
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
 def test_modules_that_import_one_that_changes_are_tested(project: Project) -> None:
     """By a path; and those that import none are not."""
-    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    project.variables = go_variables()
     needs = "\nrequire example.org/price v0.0.0\n\nreplace example.org/price => ../price\n"
     head = "module example.org/{}\n\ngo 1.21\n"
     files = {f"{name}/go.mod": head.format(name) + needs for name in ("cart", "other")}
