@@ -88,7 +88,8 @@ def go_variables() -> dict[str, str]:
     A cache of the tests is small: of that of the user, each job would link all files.
     """
     module = Path(tempfile.mkdtemp())
-    cache_ = {"GOCACHE": str(Path(sys.prefix, "go-cache"))}
+    # Below `lib`: the environment of the program counts as another one once its top changes.
+    cache_ = {"GOCACHE": str(Path(sys.prefix, "lib/go-cache"))}
     for path, text in MODULE.items():
         if path.startswith("tool/"):
             (module / path).parent.mkdir(parents=True, exist_ok=True)
