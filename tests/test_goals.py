@@ -50,8 +50,9 @@ WRONG = "    return sorted(set(items))\n\n\ndef compare(a, b):\n    return a > b
 
 @pytest.fixture(autouse=True)
 def _less(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer defects than in earnest."""
+    """Fewer defects and calls than in earnest."""
     monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 1)
+    monkeypatch.setattr("reviewbot.proofs.search.EXAMPLES", 50)
 
 
 @pytest.fixture
