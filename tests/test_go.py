@@ -216,23 +216,34 @@ def test_modules_that_use_the_one_at_the_top_or_a_workspace_are_tested(project: 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
 def test_modules_that_import_one_that_changes_are_tested(project: Project) -> None:
-    """By a path; and those that import none are not."""
+    """By a path; and those that import none are not. A file that moves changes two packages."""
     project.variables = go_variables()
     needs = "\nrequire example.org/price v0.0.0\n\nreplace example.org/price => ../price\n"
     head = "module example.org/{}\n\ngo 1.21\n"
     files = {f"{name}/go.mod": head.format(name) + needs for name in ("cart", "other")}
     files |= {"price/go.mod": head.format("price"), "price/price.go": PRICE}
     files |= {"cart/cart_test.go": CALLS, "cart/alone/alone_test.go": "package alone\n\nno\n"}
+    files |= {"kept/go.mod": head.format("kept"), "kept/kept.go": "package kept\n"}
+    files |= {"kept/more.go": "package kept\n\nfunc F() {}\n"}
+    files |= dict.fromkeys(("kept/f_test.go", "kept/in/f_test.go"), TESTED.format("kept", "F", ""))
     files |= {"other/other_test.go": TESTED.format("other", "F", "")}
     project.commit("Begin", files | {"other/f.go": "package other\n\nfunc F() {}\n"})
-    project.commit("Change", {"price/price.go": PRICE.replace("2", "2 + 0")})
-    (tests,) = (check.text for check in project.review().checks if check.check == "go-test")
-    assert tests == "1 passed"
+    changed = {"price/price.go": PRICE.replace("2", "2 + 0"), 'a"b.txt': ""}
+    moved = {"kept/more.go": None, "kept/in/more.go": files["kept/more.go"]}
+    project.commit("Change", changed | moved)
+    review = project.review()
+    (tests,) = (check.text for check in review.checks if check.check == "go-test")
+    assert tests == "2 passed, 1 failed"
+    (finding,) = (f for f in review.reported if f.result and f.result.tests)
+    assert finding.title == "kept/f_test.go cannot be loaded: undefined: F"
 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
 def test_packages_are_tested_that_a_change_may_break(tmp_path: Path) -> None:
-    """What changes, and packages in which something does / others that import one of them."""
+    """What changes, and packages in which something does / others that import one of them.
+
+    By each awk that is installed: those of images differ.
+    """
     used = 'package {0}\n\nimport _ "m/{1}"\n'
     files = {
         "go.mod": "module m\n\ngo 1.21\n",
@@ -242,11 +253,12 @@ def test_packages_are_tested_that_a_change_may_break(tmp_path: Path) -> None:
         **{"alone/f.go": used.format("main", "gone"), "none/f.go": "package none\n"},
     }
     (listed,) = re.findall("(?m)^listed=.*", probe(PROGRAM)[PROGRAM])
-    choose = "awk -v files=files -v module=$PWD -v path=m -f packages.awk"
-    line = f'{listed}; go list -e -deps -test -f "$listed" ./... | {choose}'
+    awks = [a for a in ("awk", "gawk", "busybox awk") if shutil.which(a.split()[0])]
     for name, content in {**files, "packages.awk": probe(PACKAGES)[PACKAGES]}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
+    line = f'{listed}; go list -e -deps -test -f "$listed" ./... >packages'
+    subprocess.run(line, shell=True, cwd=tmp_path, check=True)
     for names, chosen in {
         "a/a.go": "a / b c",
         "a/one.s": "a / b c",
@@ -255,13 +267,18 @@ def test_packages_are_tested_that_a_change_may_break(tmp_path: Path) -> None:
         "e/in/words.txt": "e e/in",
         "c/c_test.go README.md": "c",
         "c/c_test.go gone/gone.go": "c / alone",
+        "none/f.go none/f_test.go": "none",  # which has a test in the other tree
+        "c/c_test.go in/go.mod": "all",
         **dict.fromkeys(("go.mod", "none/f.go", "go.work.sum"), "all"),
         "testdata/x": "a alone b c e e/in none",
     }.items():
         (tmp_path / "files").write_text("".join(f"{tmp_path}/{name}\n" for name in names.split()))
-        ended = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
-        lines = [*filter(None, map(str.strip, ended.stdout.replace("m/", "").splitlines()))]
-        assert lines == (["./..."] if chosen == "all" else chosen.split(" / ")), (names, ended)
+        wanted = ["./..."] if chosen == "all" else chosen.split(" / ")
+        for awk in awks:
+            line = f"{awk} -v files=files -v module=$PWD -v path=m -f packages.awk packages"
+            ended = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
+            lines = ended.stdout.replace("m/", "").splitlines()
+            assert [*filter(None, map(str.strip, lines))] == wanted, (awk, names, ended)
 
 
 BASE = """module . example.org/shop

@@ -53,11 +53,12 @@ else
         folder=$(dirname "$file")
         ! grep -qsF "\"${folder#./}/" $changed || echo "$file"
     done </tmp/modules >/tmp/changing
-    grep -o '"[^"]*"' $changed | tr -d '"' |
+    grep -oE '"([^"\\]|\\.)*"' $changed >/tmp/names
+    sed 's#^"##; s#"$##; s#\\\(.\)#\1#g' /tmp/names |
         while read -r file; do printf '%s\n' "$PWD/$file"; done >/tmp/files
     # The one at the top changes if something does that is in no other.
     sed -n 's#^\./\(.*/\)go\.mod$#"\1#p' /tmp/modules >/tmp/below
-    ! grep -o '"[^"]*"' $changed | grep -qvF -f /tmp/below || echo ./go.mod >>/tmp/changing
+    ! grep -qvF -f /tmp/below /tmp/names || echo ./go.mod >>/tmp/changing
     while read -r file; do
         file=${file#.}
         printf '%s\n' "$PWD${file%go.mod}"

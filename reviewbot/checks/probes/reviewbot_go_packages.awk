@@ -1,6 +1,6 @@
 # Choose the packages whose tests a change may break: a line of those in which a file changes, and
 # one of others that import one of these, also by a third. The only line is `./...` if none of them
-# has a test, or if go.mod, go.sum or go.work changes.
+# has a test, before or after the change, or if a go.mod, go.sum or go.work changes.
 #   files     a file with the paths of what changes, a line each
 #   module    the folder of the module
 #   path      the path of the module
@@ -11,12 +11,14 @@
 BEGIN {
     FS = "\t"
     while ((getline file < files) > 0) {
-        all = all || file ~ /\/go\.work/ || file == module "/go.mod" || file == module "/go.sum"
         folder = file
         if (sub(/\/testdata\/.*/, "", folder)) {
             around[folder "/"]
             continue
         }
+        all = all || file ~ /\/go\.(mod|sum|work|work\.sum)$/
+        # One that is not here is in the other tree, where the same packages have to be chosen.
+        has_tests = has_tests || (file ~ /_test\.go$/ && (getline text < file) < 0)
         while (sub(/\/[^\/]*$/, "", folder) && folder) {
             at[folder]
             if (index(folder "/", module "/") == 1) # it may be gone: who imports it says so
@@ -51,5 +53,5 @@ $3 && $2 !~ / / { # of the module, and no variant for tests
     has_tests = has_tests || (are_tests && name in chosen)
 }
 END {
-    print all || !has_tests ? "./..." : nearest "\n" others
+    print (all || !has_tests ? "./..." : nearest "\n" others) # in parentheses for busybox
 }
