@@ -88,7 +88,8 @@ class Reporter:
         seconds = float(os.environ.get("REVIEWBOT_SECONDS", "inf"))
         self.collects_until = time.monotonic() + COLLECTION * seconds
         self.runs_until = time.monotonic() + TESTS * seconds
-        self.left_out = self.left = 0  # files and tests
+        self.left_out = 0  # files
+        self.left: set[str] = set()  # tests that have not run yet
 
     def start_coverage(self) -> None:
         if (coverage := find_coverage()) is None:
@@ -135,16 +136,16 @@ class Reporter:
 
     def pytest_collection_finish(self, session: Any) -> None:
         """What options such as -m deselect is gone by now."""
-        self.left = len(session.items)
-        self.is_told_apart &= self.left <= MAX_TOLD_APART
+        self.left = {item.nodeid for item in session.items}
+        self.is_told_apart &= len(self.left) <= MAX_TOLD_APART
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.enter(nodeid[:MAX_ID])
 
     def pytest_runtest_teardown(self, item: Any) -> None:
         """Stop in time: who is killed cannot say which lines ran."""
-        self.left -= 1
-        if time.monotonic() > self.runs_until:
+        self.left.discard(item.nodeid)  # plug-ins may run it again
+        if self.left and time.monotonic() > self.runs_until:
             item.session.shouldstop = "its time is over"
 
     @pytest.hookimpl(hookwrapper=True)
@@ -213,7 +214,7 @@ class Reporter:
             problem += f" were left out: {self.left_out}"
         if self.left and time.monotonic() > self.runs_until:
             problem = f"{problem}; " if problem else ""
-            problem += f"its time is over, and tests did not run: {self.left}"
+            problem += f"its time is over, and tests did not run: {len(self.left)}"
         if problem:
             write(problem=problem)
             session.exitstatus = TRY_AGAIN
@@ -264,9 +265,8 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     pytest ends before a session begins then.
     """
     changed: dict[str, list[int]] = {}
-    if os.path.exists(CHANGED):
-        with open(CHANGED, encoding="utf-8") as file:
-            changed = json.load(file)
+    with suppress(FileNotFoundError), open(CHANGED, encoding="utf-8") as file:
+        changed = json.load(file)
     reporter = Reporter(changed, str(early_config.rootpath))
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
