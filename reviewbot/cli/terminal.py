@@ -148,9 +148,8 @@ def uses_color() -> bool:
     choice = click.get_current_context().meta.get("reviewbot.color") or "auto"
     if choice != "auto" or os.environ.get("NO_COLOR"):
         return bool(choice == "always")
-    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    is_forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")
+    return is_forced or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def style_for(file: Path | None = None) -> Style:

@@ -34,7 +34,8 @@ def main(arguments: list[str]) -> int:
     ways = [arguments]
     if beside := REPRODUCTION in arguments and next(filter(os.path.exists, FIXTURES), ""):
         moved = beside.replace("conftest.py", REPRODUCTION)
-        os.link(REPRODUCTION, moved)
+        os.link(REPRODUCTION, f"{beside}.new")
+        os.replace(f"{beside}.new", moved)  # the change may have one
         ways.insert(0, [moved if name == REPRODUCTION else name for name in arguments])
     for names, options in product(ways, (alone, alone + no_options, no_options)):
         code = os.spawnv(os.P_WAIT, sys.executable, command + options + names)
