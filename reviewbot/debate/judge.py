@@ -257,12 +257,8 @@ async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultatio
             return judgements[0]
         raise ValueError("it judges nothing")
 
-    answers = await panel.ask(questions, read)
-    return Consultation(
-        tuple(question.panelist for question in questions),
-        tuple(_position(question, judgement) for question, judgement in answers),
-        tuple(panel.absences),
-    )
+    held = tuple(_position(*answer) for answer in await panel.ask(questions, read))
+    return Consultation(tuple(q.panelist for q in questions), held, tuple(panel.absences))
 
 
 def _batches(cases: Cases, template: str) -> Iterator[list[Case]]:
