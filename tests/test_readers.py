@@ -18,7 +18,7 @@ from reviewbot.checks.check import Check
 from reviewbot.checks.compare_tests import compare_tests
 from reviewbot.checks.evidence import CheckRun
 from reviewbot.checks.languages import LANGUAGES
-from reviewbot.checks.languages.python import PYTHON, read_mypy, read_pyright
+from reviewbot.checks.languages.python import PYTEST, PYTHON, read_mypy, read_pyright
 from reviewbot.checks.project import Project
 from reviewbot.checks.readers import READERS
 from reviewbot.checks.run import read
@@ -410,3 +410,13 @@ def test_what_a_change_prints_is_read_in_no_time(text: str) -> None:
             for test in report.tests:
                 assert max(len(test.id), len(test.message), len(test.output) // 8) <= 500
         assert time.process_time() - started < 0.2, check.name
+
+
+def test_more_time_is_asked_for_where_a_late_run_says_why() -> None:
+    for report, reason in (
+        ('{"problem": "it is late"}\n', "it is late: set seconds of pytest under checks"),
+        ("", "exit code 75"),
+    ):
+        written = f'{report}{{"has_finished": true}}\n'.encode()
+        late = Completed(outcome="ended", exit_code=75, seconds=290, report=written)
+        assert read(PYTEST, "head", late)[1] == reason
