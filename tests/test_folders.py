@@ -117,16 +117,17 @@ def test_who_uses_what_changes_runs_his_tests(services: Project) -> None:
     config = '[tool.pytest.ini_options]\npythonpath = ["../api/src"]\n'
     shop = {"services/shop/pyproject.toml": config}
     services.commit("Use", shop | {"services/shop/tests/test_shop.py": EMPTY})
-    change = {API: CART.replace("sum(prices)", "sum(prices) or len('a')")}
-    services.commit("Change", change | {"services/shop/tests/test_flaky.py": FLAKY})
+    page = "services/web/page.py"
+    change = {API: CART.replace("sum(prices)", "sum(prices) or len('a')"), page: "x = 1 + 0\n"}
+    services.commit("Change", change | {"services/web/tests/test_flaky.py": FLAKY})
     review = services.review()
     (finding,) = review.reported
     place = f"{API}:5", "services/shop/tests/test_shop.py::test_empty"
     assert (str(finding.location), finding.rule) == place
     assert results_of(review)["pytest services/api"] == "1 passed"
-    assert "1 flaky" in results_of(review)["pytest services/shop"]
+    assert "1 flaky" in results_of(review)["pytest services/web"]
     lines = {c.path: (c.statements, c.executed) for c in review.coverage if c.statements}
-    assert lines[API] == (1, 1)
+    assert (lines[API], lines[page]) == ((1, 1), (1, 1))
 
 
 def test_a_tool_runs_where_it_is_configured(project: Project) -> None:

@@ -40,7 +40,7 @@ COMMENT = re.compile(r"^[ \t]*//", re.MULTILINE)  # a program that takes these t
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
 MAX_PARSED, MAX_LINE = 400_000, 20_000  # characters; a longer line is generated
-MAX_ERRORS, MAX_DEPTH, MAX_SIGNS = 20, 500, 10_000_000  # of a file; of brackets; squares
+MAX_ERRORS, MAX_DEPTH, MAX_SIGNS = 20, 500, 10_000_000  # of a file; of brackets; a sum
 
 
 def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:
@@ -204,15 +204,15 @@ def _parse(change: Change, side: Side, project: Project) -> CheckRun:
         for file in change.files
         if (path := file.path_at(side)) in texts
         if classify(path) != "fixture" and grammar_of(path)
-        if len(texts[path]) <= MAX_PARSED and not nests_deeply(texts[path])
+        if len(texts[path]) <= MAX_PARSED and not is_slow_to_parse(texts[path])
         if all(len(line) <= MAX_LINE for line in texts[path].split("\n"))
     )
     errors = (islice(find_syntax_errors(path, texts[path]), MAX_ERRORS) for path in paths)
     return _scanned(SYNTAX, side, paths, chain.from_iterable(errors))
 
 
-def nests_deeply(text: str) -> bool:
-    """Whether so much is open, or unread before each error, that a parser takes long."""
+def is_slow_to_parse(text: str) -> bool:
+    """Whether too much is open at once, or runs of signs are too long: their squares count."""
     steps = (1 if c in "([{" else -1 for c in re.findall(r"[()\[\]{}]", text))
     depths = accumulate(steps, lambda depth, step: max(depth + step, 0), initial=0)
     signs = sum(len(run) ** 2 for run in re.split(r"\w+", re.sub(r"\s+", "", text)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from reviewbot.checks.project import Project
-from reviewbot.checks.scans import nests_deeply
+from reviewbot.checks.scans import is_slow_to_parse
 from reviewbot.git.change import ChangedFile, Hunk, Line
 from reviewbot.text.files import classify, language_of
 from reviewbot.text.secrets import BASE64_RUN, shown
@@ -334,7 +334,7 @@ def parse(path: str, text: str) -> Outline:
     """
     # A header may be of C++, whose grammar reads C as well.
     language = {".tsx": "tsx", ".h": "cpp"}.get(path[path.rfind(".") :], language_of(path) or "")
-    if language not in KINDS_OF or len(text) > MAX_LENGTH or nests_deeply(text):
+    if language not in KINDS_OF or len(text) > MAX_LENGTH or is_slow_to_parse(text):
         return Outline()
     from ast_grep_py import SgRoot
 
