@@ -424,6 +424,90 @@ def test_of_many_calls_five_are_listed_and_of_too_many_none(project: Project) ->
     assert '"some": 5 of 13' in shared_prefix(brief)
 
 
+def used(brief: Brief, path: str) -> list[int]:
+    return numbers([passage for passage in brief.background if passage.path == path])
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "other", "text", "lines"),
+    [
+        (
+            "a.py",
+            "x = total(1)",
+            "b.py",
+            "y = 1\n\n\n@cache\ndef total(z):\n    return z\n",
+            [4, 5, 6],
+        ),
+        ("a.py", "x = LIMIT * 2", "b.py", "x = 1\nLIMIT = (\n    3\n)\n", [2, 3, 4]),
+        (
+            "a.py",
+            "raise Broken",
+            "b.py",
+            "# + \nclass Broken(Exception):\n    code = 1\n",
+            [1, 2, 3],
+        ),
+        ("a.py", "x = b.total(1)", "b.py", "def total(z):\n    return z\n", [1, 2]),
+        (
+            "a.py",
+            "x = Shop().total(1)",
+            "b.py",
+            "class Shop:\n    def total(z):\n        1\n",
+            [1, 2, 3],
+        ),
+        ("a.py", "x = c.total(1)", "b.py", "def total(z):\n    return z\n", []),
+        ("a.py", "# total(1)", "b.py", "def total(z):\n    return z\n", []),
+        ("a.py", "x = total(1)", "b.py", "text = 'def total(z)'\n# def total(z)\n", []),
+        ("a.py", "x = total(1)", "b.js", "function total(z) {\n}\n", []),
+        ("a.py", "x = total(1)", "tests/b.py", "def total(z):\n    return z\n", []),
+        ("a.py", "x = total(1)", "b.py", "def total(): 1\n\n\nclass A:\n    def total(): 2\n", []),
+        ("a.ts", "x = total(1)", "b.js", "\nexport const total = (z) => {\n}\n", [2, 3]),
+        ("a.js", "x = total(1)", "b.ts", "\nexport async function total(z) {\n}\n", [2, 3]),
+        ("a.ts", "let x: Total", "b.ts", "export interface Total {\n  z: number\n}\n", [1, 2, 3]),
+        ("a.go", "var x = b.Total(1)", "b/c.go", "package b\n\nfunc Total(z int) {\n}\n", []),
+        ("a.go", "var x = b.Total(1)", "b/b.go", "package b\n\nfunc Total(z int) {\n}\n", [3, 4]),
+        ("a.go", "var x = total(1)", "b.go", "func (s *Shop) total(z int) {\n}\n", [1, 2]),
+        (
+            "a.rs",
+            "x = Shop::total(1);",
+            "b.rs",
+            "impl Shop {\n  pub fn total() {\n  }\n}\n",
+            [2, 3],
+        ),
+        ("a.rs", "let x: Total = 1;", "b.rs", "pub struct Total {\n  z: u8,\n}\n", [1, 2, 3]),
+        (
+            "A.java",
+            "Shop.total(1);",
+            "Shop.java",
+            "class Shop {\n  static int total() {\n  }\n}\n",
+            [1, 2, 3, 4],
+        ),
+        ("a.c", "x = total(1);", "b.c", "static int total(int z) {\n}\n", [1, 2]),
+    ],
+)
+def test_what_added_lines_use_of_other_files_is_shown(
+    project: Project, path: str, line: str, other: str, text: str, lines: list[int]
+) -> None:
+    brief = changed_to(project, {path: "\n", other: text}, {path: f"\n{line}\n"})
+    assert used(brief, other) == lines
+
+
+def test_of_what_is_used_elsewhere_much_or_shown_anyway_is_left_out(project: Project) -> None:
+    body = "".join(f"    step_{n} = {n:060}\n" for n in range(28))
+    others = {f"{name}.py": f"def {name}(x):\n{body}" for name in ("first", "second", "third")}
+    long = f"def longer(x):\n{body * 2}"
+    after = {"a.py": "longer(1)\nfirst(2)\nsecond(3)\nthird(4)\n", "tests/test_a.py": "third(5)\n"}
+    brief = changed_to(project, {"a.py": "", "long.py": long, **others}, after)
+    shown = [used(brief, path) for path in ("long.py", "first.py", "second.py", "third.py")]
+    assert shown == [[*range(1, 13)], [*range(1, 30)], [*range(1, 30)], []]
+    assert brief.shows("long.py:12")
+    assert not brief.is_about(Location("long.py", 12, 12))
+    brief = changed_to(project, {}, {"a.py": "x = total(1)\n", "b.py": FUNCTION})
+    assert used(brief, "b.py") == []  # it is part of the change
+    secret = 'def total(x):\n    return "AKIA' + "QZ5XJ2M4N7P3R6TV" + '"\n'
+    brief = changed_to(project, {"b.py": secret}, {"a.py": "x = 1 + total(2)\n"})
+    assert "«secret" in shared_prefix(brief)
+
+
 def test_versions_that_the_project_works_with_are_those_of_the_base(project: Project) -> None:
     files = {
         "pyproject.toml": '[project]\nrequires-python = ">=3.9"\n',
