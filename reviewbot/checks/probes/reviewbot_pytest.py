@@ -266,6 +266,9 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     changed: dict[str, list[int]] = {}
     with suppress(FileNotFoundError), open(CHANGED, encoding="utf-8") as file:
         changed = json.load(file)
+    if (files := early_config.getini("python_files")) == ["test_*.py", "*_test.py"]:  # the default
+        files.append("tests.py")
+    use_settings_of_django(early_config)
     reporter = Reporter(changed, str(early_config.rootpath))
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
@@ -281,6 +284,16 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
             write_broken(path, last_line(text), text, frames)
 
 
+def use_settings_of_django(config: Any) -> None:
+    """Those that manage.py names, or `test` beside them, where pytest's configuration has none."""
+    with suppress(ValueError, OSError), open("manage.py", encoding="utf-8") as file:
+        found = re.search(r"""DJANGO_SETTINGS_MODULE["'], *["']([\w.]+)""", file.read())
+        if found and not config.getini("DJANGO_SETTINGS_MODULE"):  # none without pytest-django
+            package = re.sub(r"(?<=settings)\.\w+$", "", found[1])
+            has_own = os.path.exists(f"{package.replace('.', '/')}/test.py")
+            os.environ["DJANGO_SETTINGS_MODULE"] = f"{package}.test" if has_own else found[1]
+
+
 def write_broken(
     file: object, message: str, output: str, frames: list[dict[str, Any]], name: str = ""
 ) -> None:
@@ -292,6 +305,8 @@ def write_broken(
 
 def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
     first_line = message.strip().partition("\n")[0]
+    if "settings are not configured" in first_line and "pytest_django" not in sys.modules:
+        first_line = "Django is not set up: install pytest-django into the project's environment"
     return {**fields, "message": first_line[:MAX_MESSAGE], "output": output[-MAX_OUTPUT:]}
 
 
