@@ -17,11 +17,8 @@ from reviewbot.services import CONFIG_FILES, repository_layers
 
 
 @click.group(cls=Group, invoke_without_command=True)
-@click.pass_context
-def command(ctx: click.Context) -> None:
+def command() -> None:
     """Show or check the configuration. Without a command, it is shown."""
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(show)
 
 
 @command.command

@@ -25,11 +25,8 @@ WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required"
 
 
 @click.group(cls=Group, invoke_without_command=True)
-@click.pass_context
-def command(ctx: click.Context) -> None:
+def command() -> None:
     """Show which models the panel asks, or test them. Without a command, they are listed."""
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_)
 
 
 @command.command("list")

@@ -142,8 +142,6 @@ def _answer(position: Position) -> str:
 def command(ctx: click.Context, state: Path | None) -> None:
     """List, show, replay, export or remove past reviews. Without a command, they are listed."""
     ctx.obj = state
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_)
 
 
 @command.command("list")
