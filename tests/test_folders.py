@@ -195,6 +195,7 @@ NODE = {
 GONE = {path: None for path in FILES if "web" in path}
 UV = '[project]\nname = "top"\n[tool.uv.workspace]\nmembers = ["services/*"]\n[tool.pytest]\n'
 VIRTUAL = {"pyproject.toml": f"{UV}[tool.uv]\npackage = false\n"}
+BACKEND = {"backend/requirements.txt": "", "backend/tests/test_a.py": ""}
 # What the base has, what changes, and where tests run.
 PLANS = [
     (FILES, {"prices.py": ""}, "pytest"),
@@ -225,6 +226,10 @@ PLANS = [
     # The top of a workspace of uv, which may be a package itself
     (SERVICES | {"pyproject.toml": UV}, {"services/web/page.py": ""}, "pytest"),
     (SERVICES | VIRTUAL, {"services/web/page.py": ""}, "pytest services/web"),
+    # Where nothing says how it is installed, an application that is not at the top
+    (BACKEND, {"backend/a.py": ""}, "pytest backend"),
+    (BACKEND | {"requirements.txt": ""}, {"backend/a.py": ""}, "pytest"),
+    ({"tests/requirements.txt": "", "tests/test_a.py": ""}, {"a.py": ""}, "pytest"),
 ]
 
 
@@ -312,9 +317,9 @@ def test_a_folder_may_have_an_environment_of_its_own(tmp_path: Path) -> None:
     for folder in (root, tree / api):
         folder.mkdir(parents=True)
     venv.create(root / api / ".venv", with_pip=False)
-    committed = [f"{api}/pyproject.toml"]
-    environment = find_environment(root, {}, committed)
-    assert environment.pythons == {api: f"{root}/{api}/.venv/bin/python"}
+    for name in ("requirements.txt", "pyproject.toml"):
+        environment = find_environment(root, {}, committed := [f"{api}/{name}"])
+        assert environment.pythons == {api: f"{root}/{api}/.venv/bin/python"}
     said = "import os, sys; print(os.getcwd(), sys.prefix, os.environ['PATH'].split(':')[0])"
     job = Job(tree="", command=("{python}", "-c", said), executes=True, folder=api)
     completed = asyncio.run(Bubblewrap(environment).run(job, tree))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check, folders_above, is_below
 from reviewbot.git.change import Change, ChangedFile, Side
 from reviewbot.git.repository import Repository
+from reviewbot.sandbox.environment import APPLICATION_FILES
 from reviewbot.text.files import classify
 
 # Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`, and
@@ -224,6 +225,9 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
         if (line := table.get(path.rpartition("/")[2])) and line.search(text)
         if classify(path) not in ("fixture", "vendored")
     }
+    if kind == "python" and not folders:
+        own = {p.rpartition("/")[0] for p in files if p.rpartition("/")[2] in APPLICATION_FILES}
+        folders = {folder for folder in own if classify(f"{folder}/a.py") == "source"}
     if kind == "node" and "pnpm-workspace.yaml" in files:
         folders.discard("")
     paths = sorted(files)

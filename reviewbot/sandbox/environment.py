@@ -26,6 +26,7 @@ NO_PROJECT = {"/", *SYSTEM, "/etc", "/tmp", "/proc", "/dev", "/run", "/var", "/h
 OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # of the sandbox
 # They are at the top of a project of Python.
 PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini")
+APPLICATION_FILES = ("requirements.txt", "Pipfile", "manage.py")  # of what nobody installs
 GO_CACHE = "/tmp/go-cache"  # what was compiled before; it is read, and changes no result
 # Compilers on the PATH of users: what tells their installation, a folder of it or a cache to lend,
 # and the variable that names it or another place for it. What knows passwords lies beside that.
@@ -170,10 +171,11 @@ class _Lender:
 
     def pythons_below(self) -> Iterator[tuple[str, Path]]:
         """Folders of projects, and above, with the python of an environment of their own."""
-        files = [path for path in self._committed if path.rpartition("/")[2] in PROJECT_FILES]
+        names = {*PROJECT_FILES, *APPLICATION_FILES}
+        files = [path for path in self._committed if path.rpartition("/")[2] in names]
         folders = {str(folder) for path in files for folder in PurePosixPath(path).parents} - {"."}
-        names = ("venv", ".venv") if self._tree else ()  # of one folder the last counts
-        for folder, name in product(sorted(folders), names):
+        places = ("venv", ".venv") if self._tree else ()  # of one folder the last counts
+        for folder, name in product(sorted(folders), places):
             python = Path(self.project, folder, name, "bin/python")
             if _is_environment(python.parent.parent) and self.lend(python) is not None:
                 yield folder, python
