@@ -53,7 +53,7 @@ WRONG = CART.replace(", 0)", ", 1)")
 RUNNER = """#!/bin/sh
 # What bails out writes no results, and Vitest 2 does not know these options.
 case {0}" $* " in
-"jest --bail "*" --bail=0 "*" -- test ") ;;
+"jest --bail "*" --bail=1000000 "*" -- test ") ;;
 "jest "* | *" --configLoader="* | *" --includeTaskLocation "* | vitest*" --coverage "*) exit 1 ;;
 esac
 side=base; ! grep -q ', 1)' cart.js || side=head
@@ -229,6 +229,67 @@ def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
     assert typed.startswith("typed/src/b.ts was only scanned; left out by eslint typed, and")
     coverage = {c.path: (c.executed, c.statements) for c in review.coverage}
     assert (coverage["jest/cart.js"], coverage["vitest/cart.js"]) == ((1, 1), (0, 0))
+
+
+# Run two test files as the runners do, with what they are given of ours.
+FILES = """#!/usr/bin/env node
+const { resolve } = require("node:path");
+const files = ["test/a.test.js", "test/z.test.js"].map((name) => resolve(name));
+const valueOf = (name) => process.argv.findLast((each) => each.startsWith(name)).split("=")[1];
+const isWrong = (file) => !/a.test/.test(file) && require(resolve("cart.js")).total([1]) !== 1;
+"""
+JEST_FILES = f"""{FILES}
+const Ours = require(valueOf("--testSequencer="));
+const all = {{ numTotalTestSuites: 2, numFailedTests: 0, testResults: [] }};
+for (const {{ path }} of new Ours().sort(files.map((path) => ({{ path }})))) {{
+  const failureMessage = isWrong(path) ? "Error: 2 is not 1" : null;
+  const result = {{ ancestorTitles: [], title: "of one", failureMessages: [failureMessage] }};
+  result.status = failureMessage ? "failed" : "passed";
+  all.testResults.push(result);
+  new Ours().onTestResult(0, {{ testFilePath: path, failureMessage, testResults: [result] }}, all);
+  if (all.numFailedTests >= Number(valueOf("--bail="))) break;
+}}
+"""
+MOCHA_FILES = f"""{FILES}
+const runner = new (require("node:events").EventEmitter)();
+Object.assign(runner, {{ suite: {{ suites: files.map((file) => ({{ file }})) }}, total: 2 }});
+runner.abort = () => runner.suite.suites.splice(0);
+require(valueOf("--reporter="))(runner);
+while (runner.suite.suites.length) {{
+  const {{ file }} = runner.suite.suites.shift();
+  const test = {{ file, fullTitle: () => "of one" }};
+  runner.emit(isWrong(file) ? "fail" : "pass", test, Error("2 is not 1"));
+  runner.emit("test end", test);
+}}
+runner.emit("end");
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("runner", ["jest", "mocha"])
+def test_what_ran_in_time_counts(
+    runner: str, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that use what changes run first, also by another module."""
+    monkeypatch.setitem(javascript.NPM_TEST.environment, "REVIEWBOT_SECONDS", "0")
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    add_tool(project, "", runner, JEST_FILES if runner == "jest" else MOCHA_FILES)
+    installed = project.folder / f"node_modules/{runner}/package.json"
+    installed.parent.mkdir()
+    installed.write_text('{"version": "29.7.0"}')
+    files = {"cart.js": CART, "shop.js": 'export * from "./cart.js";\n', ".gitignore": "node_*"}
+    files |= {"test/a.test.js": "//\n", "test/z.test.js": 'import { total } from "../shop";\n'}
+    files["package.json"] = json.dumps({"scripts": {"test": runner}})
+    project.commit("Begin", files)
+    project.commit("Change", {"cart.js": WRONG})
+    review = project.review()
+    (finding,) = review.findings
+    assert finding.result
+    assert (str(finding.location), finding.result.kind) == ("cart.js:2", "broken_test")
+    unit = "test files" if runner == "jest" else "tests"
+    assert review.gaps[-1] == (
+        f"npm-test is incomplete: its time is over, and {unit} did not run: 1 (0 passed, 1 failed)"
+    )
 
 
 PACKAGE = {

@@ -14,7 +14,11 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_npm_reporter.mjs";
 
+const began = Date.now();
 const RESULTS = "/tmp/results.json";
+const PARTS = "/tmp/results.jsonl"; // those of each test file, where a run ends early
+const LEFT = "/tmp/left.json"; // see reviewbot_npm_order.cjs
+const CHANGED = "/reviewbot/changed.json";
 const ERRORS = "/tmp/errors.json";
 const COVERAGE = "/tmp/coverage";
 const V8_COVERAGE = "/tmp/v8-coverage";
@@ -23,6 +27,12 @@ const NYC = `nyc --cache-dir=/tmp/nyc --reporter=json --report-dir=${COVERAGE}`;
 const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
 // Before Vitest 4, it loads what is not in the project from such a folder alone.
 const VITEST_REPORTER = "/tmp/node_modules/reviewbot_vitest.mjs";
+// Of the time that there is, this much is left to say what ran, and for what does not end by itself.
+// It ends with 75 if a later run may say more.
+const [TO_END, TO_READ, TRY_AGAIN] = [0.1, 0.03, 75];
+const time = Number(process.env.REVIEWBOT_SECONDS) * 1000;
+const endsAt = began + time - Math.max(TO_END * time, 2000);
+const JEST = "/reviewbot/reviewbot_jest.cjs";
 const MAX_LINES = 200; // of the last test of a file
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 // Node.js takes its own options before the names of files alone. Lines are those of the sources.
@@ -49,6 +59,7 @@ const STARTS_PROGRAM = new RegExp(
   + /(?: -T| --top-level| --no-install| -y| --yes| -s| --silent)* (\w[\w.-]*)(?:@\S+)?/.source,
 );
 const VITEST = parseFloat(manifestOf("vitest")?.version); // a number such as 3.1: what it can do
+const JEST_VERSION = parseFloat(manifestOf("jest")?.version);
 const OF_NODE = "-r|--require|--import|--loader|--experimental-loader|--conditions";
 const EXPERIMENTS = "--experimental-[\\w-]+";
 // By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same. `needs`
@@ -58,9 +69,14 @@ const RUNNERS = {
     command: program("jest|[\\w-]+-scripts test"),
     options: [
       ...["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci", "--forceExit"],
-      "--bail=0", // otherwise it ends without results
+      "--bail=1000000", // otherwise it ends without results; so it does when its time is over
+      ...["--reporters=default", `--reporters=${JEST}`],
+      ...(hasSequencer() ? [] : [`--testSequencer=${JEST}`]),
     ],
-    coverage: ["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
+    coverage: [
+      ...["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
+      ...ofChanged("--collectCoverageFrom"),
+    ],
     file: [`--roots=${process.cwd()}`, "--coverage=false", "--runTestsByPath"],
     needs: optionsIn("-c|--config|--preset|--env|--testEnvironment"),
     read: ofSuites,
@@ -75,7 +91,7 @@ const RUNNERS = {
     ],
     coverage: manifestOf("@vitest/coverage-v8") || manifestOf("@vitest/coverage-istanbul")
       ? ["--coverage.enabled", "--coverage.reportOnFailure", "--coverage.reporter=json",
-        `--coverage.reportsDirectory=${COVERAGE}`]
+        `--coverage.reportsDirectory=${COVERAGE}`, ...ofChanged("--coverage.include")]
       : [],
     without: / --coverage(?= |$)/g, // the first versions take it alone, without options of its own
     needs: optionsIn("--environment|--mode", "--globals"),
@@ -84,6 +100,7 @@ const RUNNERS = {
   mocha: {
     command: program("mocha"),
     options: ["--reporter=/reviewbot/reviewbot_mocha.cjs", "--exit"],
+    unit: "tests",
     isMeasuredByNode: true,
     needs: optionsIn(`${OF_NODE}|-u|--ui|--opts|--config|--package|--extension`, EXPERIMENTS),
     read: ofMocha,
@@ -138,13 +155,14 @@ const outcomes = new Map(); // by id. Of a test that runs more than once, one th
 const measured = Object.create(null); // how often each line ran, by path
 let problem = "";
 let code = 0; // with which it ends where nothing came of the tests
+let isLate = false;
 runAll();
-if ((code === 1 || [...outcomes.values()].some((test) => test.outcome === "error")) && buildUsed(".")) {
+if (!isLate && (code === 1 || [...outcomes.values()].some((test) => test.outcome === "error")) && buildUsed(".")) {
   outcomes.clear();
   [problem, code] = ["", 0];
   runAll();
 }
-if (code) process.exit(code);
+if (code || isLate) process.exit(isLate ? TRY_AGAIN : code);
 if (!file && !known && !outcomes.size) endWithoutRunner();
 
 function runAll() {
@@ -152,7 +170,7 @@ function runAll() {
   for (const step of new Set(file ? [command] : steps.slice(0, last + 1))) {
     if (runnerOf(step)) runTests(step);
     else if (BUILDS.test(step) || building.has(step)) run(step);
-    if (code) return;
+    if (code || isLate) return;
   }
 }
 
@@ -167,7 +185,8 @@ function endWithoutRunner() {
 function runTests(command) {
   const name = runnerOf(command);
   const { options = [], coverage = [], without = "", file: alone = [], read } = RUNNERS[name];
-  for (const each of [RESULTS, ERRORS, COVERAGE, V8_COVERAGE]) {
+  const unit = RUNNERS[name].unit ?? "test files";
+  for (const each of [RESULTS, PARTS, LEFT, ERRORS, COVERAGE, V8_COVERAGE]) {
     rmSync(each, { recursive: true, force: true });
   }
   const ofFile = () => [
@@ -179,10 +198,21 @@ function runTests(command) {
   const files = /jest|vitest/.test(name) ? again.map(alike) : [];
   const named = files.map((path) => `'${path.replaceAll("'", "'\\''")}'`);
   const added = ["", ...options, ...(again.length ? named : coverage)].join(" ");
-  const left = command.replace(without, "");
-  const line = file ? ofFile().join(" ") : left.replace(NO_OPTIONS, (_, end = "") => added + end);
+  const rest = command.replace(without, "");
+  const line = file ? ofFile().join(" ") : rest.replace(NO_OPTIONS, (_, end = "") => added + end);
   const { status } = run(name === "node" ? line.replace(/ --test(?= |$)/, NODE_TEST) : line, name);
+  const { left, paths } = existsSync(LEFT) ? JSON.parse(readFileSync(LEFT)) : { paths: [] };
+  isLate = Date.now() >= endsAt && left !== 0 && (Boolean(left) || status === null);
+  if (isLate) {
+    problem ||= left > 0 ? `its time is over, and ${unit} did not run: ${left}`
+      : "its time is over, and not all tests ran";
+  }
+  if (left && !isLate) rmSync(RESULTS, { force: true }); // something ended it
+  if (isLate && !existsSync(RESULTS) && existsSync(PARTS)) {
+    writeFileSync(RESULTS, `{"testResults":[${wholeLines(readFileSync(PARTS, "utf8"))}]}`);
+  }
   if (!existsSync(RESULTS)) {
+    if (isLate) return write();
     if (again.length) return; // the tests are those of another command
     if (!outcomes.size) {
       code = status === 127 ? 127 : 1;
@@ -202,6 +232,7 @@ function runTests(command) {
   if (existsSync(V8_COVERAGE)) measureByNode();
   for (const test of [...read(results), ...ofFiles]) {
     if (!test.id || (file && !test.id.startsWith(file))) continue;
+    if (test.outcome === "skipped" && paths.includes(test.location.path)) continue; // it is left
     const known = outcomes.get(test.id)?.outcome ?? "skipped";
     if (known === "skipped" || /failed|error/.test(test.outcome)) outcomes.set(test.id, test);
   }
@@ -328,9 +359,23 @@ function startOf(command, name) {
   return [...set, name, ...(after.match(needs) ?? [])];
 }
 
+/** An option for each changed file to measure: to measure all of them may take long. They are globs. */
+function ofChanged(option) {
+  const changed = existsSync(CHANGED) ? Object.keys(JSON.parse(readFileSync(CHANGED))) : [];
+  const sources = changed.filter((path) => /\.(?:[cm]?[jt]sx?|vue|svelte)$/.test(path));
+  return sources.map((path) => `${option}='${path.replace(/[^\w./-]/g, "?")}'`);
+}
+
+/** Whether Jest has no place for ours, or the project has an order of its own. */
+function hasSequencer() {
+  const isConfig = (each) => /^(?:package\.json|jest\.config\.\w+)$/.test(each);
+  const configs = readdirSync(".").filter(isConfig).map((each) => readFileSync(each, "utf8"));
+  return !(JEST_VERSION >= 25) || configs.some((text) => /testSequencer|--shard/.test(text));
+}
+
 /** The option with which old versions of Jest also take a file that is not called like a test. */
 function matching(command) {
-  if (parseFloat(manifestOf("jest")?.version) >= 25) return [];
+  if (JEST_VERSION >= 25) return [];
   const line = [...startOf(command, "jest"), "--showConfig"].join(" ");
   const { stdout } = spawnSync(line, { shell: true, encoding: "utf8" });
   const hasPattern = /"testRegex": (?:"[^"]|\[\s*")/.test(stdout);
@@ -353,11 +398,13 @@ function withConfig(command) {
 }
 
 function run(line, name) {
-  const env = { ...process.env, CI: "true", NO_COLOR: "1" };
+  const env = { ...process.env, CI: "true", NO_COLOR: "1", REVIEWBOT_ENDS_AT: endsAt };
   if (RUNNERS[name]?.isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
   // Jest and Vitest print where their results are: what a test of a claim prints is shown.
   const stdio = ["inherit", file && /jest|vitest/.test(name) ? 2 : "inherit", "inherit"];
-  return spawnSync(line.replace(/\bnyc /, `${NYC} `), { env, shell: true, stdio });
+  const left = Math.round(began + time - Math.max(TO_READ * time, 1000) - Date.now());
+  const limited = { timeout: time ? Math.max(left, 1) : undefined, killSignal: "SIGKILL" };
+  return spawnSync(line.replace(/\bnyc /, `${NYC} `), { env, shell: true, stdio, ...limited });
 }
 
 /** What Jest and Vitest write. A file that cannot be loaded has no tests. */
@@ -379,13 +426,18 @@ function ofSuites(text) {
 
 /** What reviewbot_mocha.cjs writes. */
 function ofMocha(text) {
-  return JSON.parse(text).map(({ file, title, outcome, said }) =>
+  return wholeLines(text).map((line) => JSON.parse(line)).map(({ file, title, outcome, said }) =>
     outcomeOf(file, [title], outcome, said));
 }
 
 /** What a reporter of ours writes. */
 function ofNode(text) {
-  return text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  return wholeLines(text).map((line) => JSON.parse(line));
+}
+
+/** The lines of what a runner that is stopped may have written in part. */
+function wholeLines(text) {
+  return text.slice(0, text.lastIndexOf("\n") + 1).split("\n").filter(Boolean);
 }
 
 /** The lines of a test go to the next one. Where it begins, Mocha does not say: on line 1. */
