@@ -106,20 +106,18 @@ async def find_calls(
 
 async def find_used(
     repository: Repository, tree: str, excerpts: Sequence[Excerpt], project: Project
-) -> dict[str, list[Passage]]:
-    """What other files declare of the names that added lines use, by the path of these lines.
+) -> dict[tuple[str, str], Passage]:
+    """What one other file declares of what added lines use, by their path and the name.
 
     A name with two declarations says too little about which one is meant. So does a method, unless
     the file that calls it names its class or its file.
     """
     in_order = sorted(excerpts, key=lambda e: classify(e.file.path) == "test")
-    keys = (_key(e.file.path, name.lstrip(".")) for e in in_order for name in e.used)
-    used = list(dict.fromkeys(keys))[:MAX_NAMES]
-    if not used:
-        return {}
-    pattern = DECLARED.format(names=f"({'|'.join(sorted({name for _, name in used}))})")
-    places: dict[Key, set[tuple[str, int]]] = {key: set() for key in used}
-    for match in await repository.search(tree, pattern, globs_of(family for family, _ in used)):
+    uses = [(e.file.path, name) for e in in_order for name in e.used]
+    places: dict[Key, set[tuple[str, int]]] = {_key(*use): set() for use in uses[:MAX_NAMES]}
+    pattern = DECLARED.format(names=f"({'|'.join(sorted({name for _, name in places}))})")
+    globs = globs_of(family for family, _ in places)
+    for match in await repository.search(tree, pattern, globs) if places else ():
         if len(match.text) > MAX_LENGTH or classify(match.path) != "source":
             continue
         if (found := re.search(pattern, match.text)) and not CONTROL.match(match.text):
@@ -127,25 +125,24 @@ async def find_used(
                 places[key].add((match.path, match.line))
     clear = {key: found.pop() for key, found in places.items() if len(found) == 1}
     texts = await repository.read_files(tree, {path for path, _ in clear.values()})
-    declared: dict[Key, tuple[Passage, set[str]]] = {}
+    outlines: dict[str, tuple[Outline, list[str]]] = {}
     for path, content in texts.items():
-        text, named = shown(content.decode("utf-8", "replace")), PurePosixPath(path)
-        outline, rows = parse(path, text), list(map(clipped, text.split("\n")))
-        for key, (_, line) in ((key, place) for key, place in clear.items() if place[0] == path):
+        text = shown(content.decode("utf-8", "replace"))
+        outlines[path] = parse(path, text), list(map(clipped, text.split("\n")))
+    used: dict[tuple[str, str], Passage] = {}
+    for use in uses:
+        path, line = clear.get(_key(*use), ("", 0))
+        if path not in outlines:
+            continue
+        outline, rows = outlines[path]
+        class_, file = innermost(outline.classes, line), PurePosixPath(path)
+        owners = file.parent.name if file.stem in INDEX else file.stem, class_ and class_.name
+        words = {*WORD.findall(project.head_texts.get(use[0]) or "")}
+        if use[1][0] != "." or not words.isdisjoint(owners):
             head = {number: rows[number - 1] for number in _declaration(outline, rows, line)}
             lines = tuple(f"{number} {row}" for number, row in head.items())
-            class_ = innermost(outline.classes, line)
-            owner = named.parent.name if named.stem in INDEX else named.stem
-            passage = Passage(path=path, old_path=path, heading="", head=head, rows=lines)
-            declared[key] = passage, {owner, class_.name if class_ else owner}
-    shown_with: dict[str, list[Passage]] = {}
-    for path, names in ((e.file.path, e.used) for e in excerpts):
-        words = {*WORD.findall(project.head_texts.get(path) or "")}
-        for name in names:
-            key = _key(path, name.lstrip("."))
-            if key in declared and (name[0] != "." or declared[key][1] & words):
-                shown_with.setdefault(path, []).append(declared[key][0])
-    return shown_with
+            used[use] = Passage(path=path, old_path=path, heading="", head=head, rows=lines)
+    return used
 
 
 def _declaration(outline: Outline, rows: Sequence[str], line: int) -> range:
@@ -173,18 +170,14 @@ def globs_of(families: Iterable[str]) -> list[str]:
 
 
 def declared_for(
-    paths: Sequence[str],
-    used: Mapping[str, Sequence[Passage]],
+    uses: Collection[tuple[str, str]],
+    used: Mapping[tuple[str, str], Passage],
     shown_lines: Collection[tuple[str, int]],
     elsewhere: Collection[str],
 ) -> tuple[Passage, ...]:
-    """What one brief shows of what its files use, those that are no tests first.
-
-    It leaves out what is shown anyway; `elsewhere` are files that other briefs are about.
-    """
+    """What one brief shows of what it uses, without what is shown anyway."""
     found, room, taken = list[Passage](), MAX_SHOWN, {*shown_lines}
-    in_order = sorted(paths, key=lambda path: classify(path) == "test")
-    for passage in chain.from_iterable(used.get(path, ()) for path in in_order):
+    for passage in (passage for use, passage in used.items() if use in uses):
         size, lines = sum(map(len, passage.rows)), {(passage.path, line) for line in passage.head}
         if 0 < size <= room and not lines & taken and passage.path not in elsewhere:
             found.append(passage)
@@ -231,4 +224,4 @@ def _files_of(functions: Iterable[tuple[str, str]]) -> dict[Key, set[str]]:
 
 def _key(path: str, name: str) -> Key:
     language = language_of(path) or ""
-    return FAMILY.get(language, language), name
+    return FAMILY.get(language, language), name.lstrip(".")

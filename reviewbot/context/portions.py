@@ -57,7 +57,7 @@ async def write_briefs(
         ]
         portions = list(_share_out(excerpts, room))
     calls: Mapping[Key, Sequence[Call]] = {}
-    used: Mapping[str, Sequence[Passage]] = {}
+    used: Mapping[tuple[str, str], Passage] = {}
     if repository and change.head_tree:
         pieces = chain.from_iterable(portions)
         functions = ((piece.file.path, name) for piece in pieces for name, _ in piece.functions)
@@ -79,9 +79,10 @@ async def write_briefs(
         passages = tuple(make_passage(part, run) for part in portion for run in part.runs)
         background = tuple(make_passage(part, run) for part in portion for run in part.background)
         own = [(part.file.path, name) for part in portion for name, _ in part.functions]
+        uses = [(part.file.path, name) for part in portion for name in part.used]
         shown_lines = {(p.path, line) for p in (*passages, *background) for line in p.head}
         elsewhere = {file.path for file in in_order} - {part.file.path for part in portion}
-        background += declared_for([e.file.path for e in portion], used, shown_lines, elsewhere)
+        background += declared_for(uses, used, shown_lines, elsewhere)
         texts_shown = (title, description, *(row for passage in passages for row in passage.rows))
         brief = Brief(
             name=next(name for name in names if name not in taken),
