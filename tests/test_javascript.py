@@ -640,8 +640,8 @@ def test_an_old_node_is_as_none(project: Project) -> None:
     project.commit("Change", {"cart.js": BROKEN["cart.js"]})
     for _ in range(2):
         (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)
-        assert gap.startswith("npm-test was not run: not installed: install Node.js 18.15 or later")
-        assert gap.endswith("or yarn with nodeLinker: node-modules)")
+        assert gap.startswith("npm-test was not run: not installed: run npm ci, pnpm install")
+        assert gap.endswith("or yarn (nodeLinker: node-modules), on Node.js >= 18.15")
     assert not [event for event in project.events if event.name == "npm" and event.was_recorded]
 
 

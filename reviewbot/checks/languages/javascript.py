@@ -127,8 +127,7 @@ ESLINT = Check(
     seconds=180,
     distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
     lookup=("eslint", "--version"),
-    install_hint="install Node.js 18.15 or later, and node_modules (npm ci, pnpm install, or yarn"
-    " with nodeLinker: node-modules)",
+    install_hint="run npm ci, pnpm install or yarn (nodeLinker: node-modules), on Node.js >= 18.15",
 )
 BIOME = replace(
     ESLINT,
