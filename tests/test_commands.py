@@ -302,7 +302,7 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     files["ava/package.json"] = package % "ava"
     cart.commit("Packages", files)
     said = " ".join(run("doctor").stdout.split())
-    assert "! not installed: npm-test c8, npm-test web; install Node.js" in said
+    assert "! not installed: npm-test c8, npm-test web; run npm ci, pnpm install or" in said
     assert "! npm-test ava does not run: no script runs Jest, Vitest, Mocha, node:test or" in said
     assert "✓ linters and tests that a change may run: npm-test api !" in said
     tools = "{name: a, run: [tidy-up]}, {name: b, run: [tidy-up]}, {name: shell, run: [sh]}"
@@ -313,6 +313,7 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     assert f"! not installed: a, b; install tidy-up {place} or /usr/local\n" in said
     assert f"! not installed: mypy; install mypy {place}\n" in said
     assert "✓ linters and tests that a change may run: ruff, pytest, npm-test api, shell\n" in said
+    assert "✓ the Python of this project is /" in said
     assert said.endswith("\nNext: install mypy into the project's environment\n")
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
     result = run("doctor")

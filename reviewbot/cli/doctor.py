@@ -100,6 +100,9 @@ async def command() -> int:
             for hint in dict.fromkeys(check.install_hint for check in missing):
                 names = ", ".join(check.name for check in missing if check.install_hint == hint)
                 project.append(("!", f"not installed: {names}; {hint}", hint))
+        own = [check.folder for check in applying if "{python}" in check.lookup]
+        for python in sorted({environment.pythons.get(f, environment.python) for f in own}):
+            project.append(("✓", f"the Python of this project is {python}", ""))
         if applying:
             names = ", ".join(check.name for check in applying)
             project.append(("✓", f"linters and tests that a change may run: {names}", ""))

@@ -93,10 +93,9 @@ async def test() -> int:
         except ModelError as error:
             return f"✗ {name}: {error.with_hint}"
         cost = client.price(request).charge(request, reply.usage, reply.text)
-        seconds = time.monotonic() - started
         if reply.usage:
             save_paces(journal, [(request, reply.usage)])
-        said = f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}"
+        said = f"✓ {name} answered after {time.monotonic() - started:.1f} s, {dollars(cost)}"
         if pace := load_pace(journal, provider, model):
             said += f", reads {pace.read:.0f} and writes {pace.written:.0f} tokens a second"
         return said
