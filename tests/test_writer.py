@@ -99,7 +99,7 @@ class Stage:
             return calling
 
         async def run_git(git: writer.UserGit, *words: str, **options: Any) -> bytes:
-            is_write = words[0] in ("update-ref", "update-index") and "index" not in options
+            is_write = words[0] in ("update-ref", "update-index")
             if is_write:
                 tell(f"before {words[0]}")
             output = await real_git(git, *words, **options)

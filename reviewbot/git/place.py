@@ -145,7 +145,7 @@ async def snapshot(
     """
     git = await _work_tree_git(place, index_file)
     said: Said = ((), ()) if is_staged else await _add_work(git, place, own_files)
-    return (await git("write-tree", "--missing-ok")).decode("ascii").strip(), said
+    return await git.line("write-tree", "--missing-ok"), said
 
 
 async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> Said:
@@ -197,10 +197,9 @@ async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) 
     git = Git(place.directory, environment=_environment(place))
     command = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *paths)
     try:
-        names = await git(*command)
+        return frozenset(await git.names(*command))
     except GitError as error:
         raise UsageError(f"the paths cannot be used: {error}", hint=PATHS_HINT) from error
-    return frozenset(map(decode_name, names.split(b"\0")[:-1]))
 
 
 async def _work_tree_git(place: Place, index_file: Path | None) -> Git:

@@ -31,7 +31,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import GitError, ReviewbotError, WriteError
 from reviewbot.git.place import Place
-from reviewbot.git.process import Git, decode_name, is_outside
+from reviewbot.git.process import Git, is_outside
 from reviewbot.git.repository import Repository
 from reviewbot.journal import write_file
 
@@ -136,7 +136,15 @@ async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Wri
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         break
                     await asyncio.sleep(0.02)
-            writer = Writer(UserGit(place, lock), WorkTree(place), journal)
+            environment = {
+                **place.user,  # who commits is what the user's configuration says
+                "GIT_DIR": str(place.git_directory),
+                "GIT_WORK_TREE": str(place.root),
+                "GIT_INDEX_FILE": str(place.git_directory / "index"),
+                "GIT_LITERAL_PATHSPECS": "1",
+            }
+            git = UserGit(place.root, environment, SETTINGS, place=place, lock=lock)
+            writer = Writer(git, WorkTree(place), journal)
             if journal.exists():
                 decoded = msgspec.json.decode(journal.read_bytes(), type=Journal)
                 is_done, notes = await writer.settle(decoded)
@@ -176,8 +184,8 @@ class Writer(Struct):
         if committed:
             self.check_branch(head, branch)
         now = {path: tree.read(path) for path in before}
-        listed = await git("ls-files", "-z", "-v", "--stage", "--", *before)
-        lines = (line.partition("\t") for line in _split(listed))
+        listed = await git.names("ls-files", "-z", "-v", "--stage", "--", *before)
+        lines = (line.partition("\t") for line in listed)
         entries = {path: about.split()[:3] for about, _, path in lines}  # tags, modes and ids
         changed = await git.changed_entries(head, committed) if committed else ()
         id = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
@@ -209,7 +217,7 @@ class Writer(Struct):
             new = {path: (modes[path], content) for path, content in write.files.items()}
             commits.append(await git.commit(commits[-1], new, write.message))
         journal = Journal(
-            work_tree=str(git.directory),
+            work_tree=str(git.place.git_directory),
             files=tuple(files),
             commits=tuple(commits[1:]),
             refs=((branch, head, commits[-1]),) if committed else (),
@@ -231,7 +239,8 @@ class Writer(Struct):
             message = await git("cat-file", "commit", commit)
             with suppress(msgspec.MsgspecError):  # made by another version, or by hand
                 write = msgspec.json.decode(message.split(b"\n\n", 2)[-1], type=Journal)
-                if write.work_tree == str(git.directory) and id in ("", ref.removeprefix(BACKUPS)):
+                is_here = write.work_tree == str(git.place.git_directory)
+                if is_here and id in ("", ref.removeprefix(BACKUPS)):
                     break
         else:
             said = f"there is no fix {id}" if id else "there is nothing to take back"
@@ -263,7 +272,8 @@ class Writer(Struct):
 
     def check_branch(self, head: str, branch: str) -> None:
         """Raises WriteError if commits can neither be added nor taken back."""
-        if found := [name for name in IN_PROGRESS if (self.git.directory / name).exists()]:
+        folder = self.git.place.git_directory
+        if found := [name for name in IN_PROGRESS if (folder / name).exists()]:
             message = f"another git command is in progress: there is .git/{found[0]}"
             raise WriteError(message, hint="see git status; finish or abort it")
         if not branch:
@@ -312,7 +322,8 @@ class Writer(Struct):
                         tree = ("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *kept)
                         gone = _join(f"0 {self.git.zero}\t{path}" for path in kept)
                         entries = gone + await self.git(*tree)
-                        await self.git("update-index", "-z", "--index-info", stdin=entries)
+                        words = ("update-index", "-z", "--index-info")
+                        await self.git(*words, stdin=entries, stdout=self.git.lock)
                 except GitError as error:
                     command = f"git reset --quiet -- {' '.join(paths)}"
                     notes.append(f"the branch is moved, but {error}: run {command}")
@@ -326,7 +337,7 @@ class Writer(Struct):
         return is_done, notes
 
 
-class UserGit(Struct):
+class UserGit(Git, frozen=True, kw_only=True):
     """git in the repository of the user, with its configuration. It runs no hook and signs nothing.
 
     The programs that write hold the lock too, because they may outlive this process.
@@ -336,20 +347,16 @@ class UserGit(Struct):
     lock: BinaryIO
 
     @property
-    def directory(self) -> Path:
-        return self.place.git_directory
-
-    @property
     def zero(self) -> str:
         return "0" * len(self.place.empty_tree)
 
     async def find_commit(self, ref: str) -> str:
-        return (await self("rev-parse", "--verify", "--quiet", ref + "^{commit}")).decode().strip()
+        return await self.line("rev-parse", "--verify", "--quiet", ref + "^{commit}")
 
     async def head(self) -> tuple[str, str]:
         """Its commit, and the ref of its branch, "" if it is detached."""
-        branch = os.fsdecode(await self("symbolic-ref", "--quiet", "HEAD"))
-        return await self.find_commit("HEAD"), branch.removesuffix("\n")
+        branch = await self("symbolic-ref", "--quiet", "HEAD")
+        return await self.find_commit("HEAD"), os.fsdecode(branch).removesuffix("\n")
 
     async def refs(self, prefix: str, *options: str) -> list[tuple[str, str]]:
         """Names and what they point to, the last name first."""
@@ -365,25 +372,19 @@ class UserGit(Struct):
         who: Mapping[str, str] = {},
     ) -> str:
         """A commit that no ref names yet. `files` are modes and contents; None removes one."""
-        entries = {path: f"0 {self.zero}" for path in files}
-        for path, (mode, content) in files.items():
-            if content is not None:
-                blob = await self("hash-object", "-w", "--stdin", stdin=content)
-                entries[path] = f"{mode} {blob.decode().strip()}"
-        lines = _join(f"{entry}\t{path}" for path, entry in entries.items())
-        index = self.place.private / "commit"
-        await self("read-tree", parent or "--empty", index=index)
-        await self("update-index", "-z", "--index-info", stdin=lines, index=index)
-        tree = (await self("write-tree", "--missing-ok", index=index)).decode().strip()
+        index = {**self.environment, **who, "GIT_INDEX_FILE": str(self.place.private / "commit")}
+        git = Git(self.directory, environment=index, options=self.options)
+        await git.stage(parent or self.place.empty_tree, files)
+        tree = await git.line("write-tree", "--missing-ok")
         parents = ("-p", parent) if parent else ()
         text = message.replace("\0", "").encode("utf-8", "replace")
         command = ("commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)
-        return (await self(*command, stdin=text, environment=who)).decode().strip()
+        return await git.line(*command, stdin=text)
 
     async def changed_entries(self, commit: str, paths: Collection[str]) -> set[str]:
         """Paths whose entry in the index is not that of a commit."""
         command = ("diff-index", "--cached", "-z", "--name-only", commit, "--")
-        return set(_split(await self(*command, *paths)))
+        return set(await self.names(*command, *paths))
 
     async def update_refs(self, refs: Iterable[RefChange]) -> None:
         """All of them or none. Raises WriteError."""
@@ -391,30 +392,10 @@ class UserGit(Struct):
             f"update {name}\0{new or self.zero}\0{old or self.zero}" for name, old, new in refs
         )
         try:
-            await self("update-ref", "-m", "reviewbot fix", "-z", "--stdin", stdin=orders)
+            words = ("update-ref", "-m", "reviewbot fix", "-z", "--stdin")
+            await self(*words, stdin=orders, stdout=self.lock)
         except GitError as error:
             raise WriteError(f"a branch cannot be moved: {error}", hint=RACE_HINT) from error
-
-    async def __call__(
-        self,
-        *arguments: str,
-        stdin: bytes = b"",
-        index: Path | None = None,
-        environment: Mapping[str, str] = {},
-    ) -> bytes:
-        """Run git. Exit code 1 says "none" for some commands."""
-        variables = {
-            **self.place.user,  # who commits is what the user's configuration says
-            "GIT_DIR": str(self.directory),
-            "GIT_WORK_TREE": str(self.place.root),
-            "GIT_INDEX_FILE": str(index or self.directory / "index"),
-            "GIT_LITERAL_PATHSPECS": "1",
-            **environment,
-        }
-        git = Git(self.place.root, environment=variables, options=SETTINGS)
-        exit_codes = (0, 1) if arguments[0] in ("rev-parse", "symbolic-ref") else (0,)
-        stdout = self.lock if arguments[0] in ("update-index", "update-ref") else None
-        return await git(*arguments, stdin=stdin, stdout=stdout, exit_codes=exit_codes)
 
 
 class WorkTree(Struct, frozen=True):
@@ -545,7 +526,3 @@ def _status(path: Path) -> os.stat_result | None:
 
 def _join(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\0" for line in lines).encode()
-
-
-def _split(output: bytes) -> list[str]:
-    return decode_name(output).split("\0")[:-1]
