@@ -88,6 +88,7 @@ FIXTURE_OF_TESTS = re.compile(
 WORKFLOW = _globs("""
     .github/workflows/*.yml .github/workflows/*.yaml action.yml action.yaml .gitlab-ci.yml
     .circleci/config.yml azure-pipelines.yml azure-pipelines.yaml
+    compose.yml compose.yaml compose.*.yml compose.*.yaml docker-compose*.yml docker-compose*.yaml
 """)
 WITHOUT_LANGUAGE: dict[FileClass, re.Pattern[str]] = {
     "data": _globs("""
