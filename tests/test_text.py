@@ -358,7 +358,7 @@ def test_a_code_span_is_code(text: str) -> None:
 
 
 CLASSES = {
-    "source": "src/app.py=python compose.prod.yaml=yaml docker-compose.yml=yaml src/data/load.py=python src/latest.java=java"
+    "source": "src/app.py=python src/data/load.py=python src/latest.java=java compose.x.yaml=yaml"
     " Dockerfile.dev=dockerfile CMakeLists.txt=cmake docs/conf.py=python changes.py=python"
     " .github/workflows/ci.yml=yaml bin/run= .envrc=shell",
     "test": "shop/tests.py=python test.js=javascript tests/test_app.py=python"
