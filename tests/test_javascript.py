@@ -51,6 +51,7 @@ WRONG = CART.replace(", 0)", ", 1)")
 # Stands for a tool in node_modules: what the tool wrote about this cart before and after the change
 # is in the folder of reports.
 RUNNER = """#!/bin/sh
+[ -z "$NO_COLOR" ] || exit 1  # a test may print in colour
 # What bails out writes no results, and Vitest 2 does not know these options.
 case {0}" $* " in
 "jest --bail "*" --bail=1000000 "*" -- test ") ;;

@@ -195,7 +195,7 @@ def prove_rows(project: Project, rows: Mapping[str, tuple[Kind, str, str]]) -> d
 
 SAID = (
     "of 0x7f3a51c0 in 1.25s",
-    "✓ adds (21ms)",
+    "\x1b[32m✓ adds\x1b[0m (21ms)",
     "--- FAIL: TestAdd (0.01s)",
     "FAIL\tshop\t0.003s",
     "Time:        12.266 s, estimated 2 s",
@@ -206,7 +206,7 @@ SAID = (
 )
 
 
-def test_what_differs_from_run_to_run_is_no_part_of_the_output(numbers: Project) -> None:
+def test_colours_and_what_differs_from_run_to_run_are_no_part_of_the_output(numbers: Project) -> None:
     (proof,) = run(
         numbers,
         Reproduction(language="python", kind="script", source=f"print(*{SAID!r}, sep='\\n')\n1/0"),

@@ -398,7 +398,7 @@ function withConfig(command) {
 }
 
 function run(line, name) {
-  const env = { ...process.env, CI: "true", NO_COLOR: "1", REVIEWBOT_ENDS_AT: endsAt };
+  const env = { ...process.env, CI: "true", REVIEWBOT_ENDS_AT: endsAt };
   if (RUNNERS[name]?.isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
   // Jest and Vitest print where their results are: what a test of a claim prints is shown.
   const stdio = ["inherit", file && /jest|vitest/.test(name) ? 2 : "inherit", "inherit"];
