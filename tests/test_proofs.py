@@ -206,7 +206,7 @@ SAID = (
 )
 
 
-def test_colours_and_what_differs_from_run_to_run_are_no_part_of_the_output(numbers: Project) -> None:
+def test_neither_colours_nor_what_differs_from_run_to_run_are_output(numbers: Project) -> None:
     (proof,) = run(
         numbers,
         Reproduction(language="python", kind="script", source=f"print(*{SAID!r}, sep='\\n')\n1/0"),
