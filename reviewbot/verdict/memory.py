@@ -67,41 +67,37 @@ def recall(
     parts = parts_of(change)
     course = course or memory.course
     new_marks = _unread_marks(parts, memory, course)
-    answered = {member.name for member in review.panel if member.answered}
-    read_now = {entry.path for entry in review.coverage if answered & {*entry.read_by}}
-    if any(absence.question.startswith("first_pass") for absence in review.absences):
-        read_now = set()
-    for claim in review.dropped:  # it may have been right: the file is read again
-        read_now -= {path for path in read_now if json.dumps(path) in claim.text}
+    read_now = _read_now(review)
+    undismissed = {known.key: known for known in memory.findings if not known.dismissed}
+
+    def carry(known: Remembered, place: Location | None, why: str) -> Finding:
+        excerpt = excerpt_of(place, change, project)
+        return Finding(location=place, excerpt=excerpt, carried=why, **_decided(known))
+
     # What panelists raised in parts that they need not read again.
-    standing: dict[str, Finding] = {}
-    for known in memory.findings:
+    carried: dict[str, Finding] = {}
+    for key, known in undismissed.items():
         own = [p for p in parts if p.mark not in new_marks and known.id in memory.parts[p.mark]]
-        if own and not known.check and not known.dismissed:
-            stands = _carry(known, _place_in(known, own[0]), UNCHANGED, change, project)
-            standing[known.key] = stands
-    found = list(_with_own_keys(review.findings, set(standing)))
+        if own and not known.check:
+            carried[key] = carry(known, _place_in(known, own[0]), UNCHANGED)
+    found = {finding.key: finding for finding in _with_own_keys(review.findings, {*carried})}
     # One panelist alone does not settle what is mild, nor does it unsettle it.
-    raised_before = {known.key: known for known in memory.findings if not known.dismissed}
-    for f in [f for f in found if f.reason == UNSETTLED and f.key in raised_before]:
-        if all(position.stance != "not_real" for position in f.positions):
-            found.remove(f)
-            standing[f.key] = _carry(raised_before[f.key], f.location, AGAIN, change, project)
-    taken = {finding.key for finding in found} | standing.keys()
-    carried = list(standing.values())
-    for known in memory.findings:
-        if known.key not in taken and not known.dismissed:
-            place = _place_of(known, project)
-            if known.check:
-                why = _why_check_stands(known, review, project)
-            else:
-                part = part_at(place, parts) if place else None
-                is_unread = part is not None and part.mark in new_marks
-                why = NOT_READ if is_unread and known.path not in read_now else ""
-            carried += [_carry(known, place, why, change, project)] if why else []
-    at_results = {finding.location for finding in found if finding.result and finding.location}
-    carried = [finding for finding in carried if finding.location not in at_results]
-    findings = tuple(_numbered([*found, *carried], memory))
+    for key in [key for key in found if found[key].reason == UNSETTLED and key in undismissed]:
+        if all(position.stance != "not_real" for position in found[key].positions):
+            carried[key] = carry(undismissed[key], found.pop(key).location, AGAIN)
+    for key in [key for key in undismissed if key not in found and key not in carried]:
+        known, place = undismissed[key], _place_of(undismissed[key], project)
+        if known.check:
+            why = _why_check_stands(known, review, project)
+        else:
+            part = part_at(place, parts) if place else None
+            is_unread = part is not None and part.mark in new_marks
+            why = NOT_READ if is_unread and known.path not in read_now else ""
+        if why:
+            carried[key] = carry(known, place, why)
+    at_results = {each.location for each in found.values() if each.result and each.location}
+    stands = [finding for finding in carried.values() if finding.location not in at_results]
+    findings = tuple(_numbered([*found.values(), *stands], memory))
     not_read = [finding.id for finding in findings if finding.carried == NOT_READ]
     gaps = (*review.gaps, *(f"{id} stands from an earlier review: {NOT_READ}" for id in not_read))
     review = replace(
@@ -152,6 +148,16 @@ def with_dismissals(review: Review, memory: Memory) -> Review:
         verdict="comment" if is_lifted else review.verdict,
         memory=replace(own, findings=(*others, *dismissed.values())),
     )
+
+
+def _read_now(review: Review) -> set[str]:
+    """Files that the panel of a review has read, all of it and to the end."""
+    if any(absence.question.startswith("first_pass") for absence in review.absences):
+        return set()
+    answered = {member.name for member in review.panel if member.answered}
+    read = {entry.path for entry in review.coverage if answered & {*entry.read_by}}
+    # What was dropped may have been right: the file is read again.
+    return {path for path in read if not any(json.dumps(path) in c.text for c in review.dropped)}
 
 
 def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str]:
@@ -209,13 +215,6 @@ def _place_in(known: Remembered, part: Part) -> Location:
     texts = zip(lines, _folded(lines.values()), strict=True)
     line = next((n for n, text in texts if text == known.text), min(lines))
     return Location(part.path, line, line)
-
-
-def _carry(
-    known: Remembered, place: Location | None, why: str, change: Change, project: Project
-) -> Finding:
-    excerpt = excerpt_of(place, change, project)
-    return Finding(location=place, excerpt=excerpt, carried=why, **_decided(known))
 
 
 def _decided(found: Decided) -> dict[str, Any]:
