@@ -175,22 +175,27 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield f"cannot be parsed: {_quote(wrong[0])}"
     if twins := _confusable_identifier(path, before, after):
         yield f"has a new identifier, {_quote(twins[0])}, that looks like {_quote(twins[1])}"
-    if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
+    is_python = language_of(path) == "python"
+    if is_test(path) and old is not None and not (is_tool and is_python):
         yield f"is a test: {ONLY_ADD}, as new files"
-    elif is_test(path) and language_of(path) == "python":
-        old_tree, new_tree = parse(before), parse(after)
-        if not old_tree or not new_tree:
-            yield f"is a test that cannot be read: {ONLY_ADD}"
-            return
-        if _assertions(new_tree) < _assertions(old_tree):
-            yield f"loses an assertion or a test: {ONLY_ADD}"
-        words = _words(_names(path, after), new_tree) - _words(_names(path, before), old_tree)
-        for word in sorted(tables.SKIP_NAMES & words.keys())[:1]:
-            yield f"adds {word}, which keeps tests from running or failing"
+    elif is_test(path) and is_python:
+        yield from _python_test(path, before, after)
     elif path.endswith(".rs"):
         old_tests, new_tests = map(tables.RUST_TESTS.findall, (before, after))
         if old_tests != new_tests:
             yield f"changes its tests: {ONLY_ADD}, as new files"
+
+
+def _python_test(path: str, before: str, after: str) -> Iterator[str]:
+    old, new = parse(before), parse(after)
+    if not old or not new:
+        yield f"is a test that cannot be read: {ONLY_ADD}"
+        return
+    if _assertions(new) < _assertions(old):
+        yield f"loses an assertion or a test: {ONLY_ADD}"
+    words = _words(_names(path, after), new) - _words(_names(path, before), old)
+    for word in sorted(tables.SKIP_NAMES & words.keys())[:1]:
+        yield f"adds {word}, which keeps tests from running or failing"
 
 
 def parse(text: str | bytes, problems: list[str] | None = None) -> ast.Module | None:
