@@ -43,16 +43,12 @@ NO_CALL = re.compile(
     r"""\s*(?:#(?!\{)|//|/\*|\*|--\s|"{3}|'{3}|import\b|from\b|use\b|using\b|require\b)"""
 )
 COMMENT = re.compile(r"\s(?://|#)\s.*")  # at the end of a line
-# A function is declared after a keyword, or after words alone if a block follows.
-KEYWORD = re.compile(r"\b(?:def|func|function|fn|fun|class|struct)\b[^=]*$")
-WORDS = re.compile(r"[\w\s<>\[\],*&:]*$")
-BLOCK = re.compile(r"[^()]*\)[^=(]*\{\s*$")
-# Where a name is declared, for git: after a keyword, as a constant, or before a block.
+# Where a name is declared, also for git: after a keyword, as a constant, or before a block.
 DECLARED = r"""
 (^|[^A-Za-z0-9_])(def|class|func|function|fn|fun|interface|type|struct|enum|trait|record|object)
 \*? +(\([^()]*\) *)?{names}([^A-Za-z0-9_]|$)
 |^((export|pub|const|let|var|val|static|final) +)*{names}([ :][^=(]*)?=([^=]|$)
-| {names} ?\([^;=()]*\)[^;=()]*\{{$
+|[ :*&]{names} ?\([^()]*\)[^=(]*\{{$
 """.replace("\n", "")
 CONTROL = re.compile(r"[\s}]*(?:if|else|for|while|until|switch|match|return|await)\b")
 MAX_FIRST = 12  # lines that are shown of a longer declaration than MAX_USED
@@ -88,9 +84,7 @@ async def find_calls(
         code = COMMENT.sub("", match.text)
         for place in CALL.finditer(code):
             key = _key(match.path, place[1])
-            before, after = code[: place.start()], code[place.end() :]
-            is_declared = KEYWORD.search(before) or (WORDS.match(before) and BLOCK.match(after))
-            if key in calls and is_declared:
+            if key in calls and _declared(code, re.escape(place[1])):
                 declared[key].add(match.path)
             elif key in calls:
                 keys.add(key)
@@ -115,13 +109,12 @@ async def find_used(
     in_order = sorted(excerpts, key=lambda e: classify(e.file.path) == "test")
     uses = [(e.file.path, name) for e in in_order for name in e.used]
     places: dict[Key, set[tuple[str, int]]] = {_key(*use): set() for use in uses[:MAX_NAMES]}
-    pattern = DECLARED.format(names=f"({'|'.join(sorted({name for _, name in places}))})")
+    names = "|".join(sorted({name for _, name in places}))
     globs = globs_of(family for family, _ in places)
+    pattern = DECLARED.format(names=f"({names})")
     for match in await repository.search(tree, pattern, globs) if places else ():
-        if len(match.text) > MAX_LENGTH or classify(match.path) != "source":
-            continue
-        if (found := re.search(pattern, match.text)) and not CONTROL.match(match.text):
-            for key in {_key(match.path, name) for name in found.groups() if name} & {*places}:
+        if len(match.text) <= MAX_LENGTH and classify(match.path) == "source":
+            for key in {_key(match.path, n) for n in _declared(match.text, names)} & {*places}:
                 places[key].add((match.path, match.line))
     clear = {key: found.pop() for key, found in places.items() if len(found) == 1}
     texts = await repository.read_files(tree, {path for path, _ in clear.values()})
@@ -143,6 +136,12 @@ async def find_used(
             lines = tuple(f"{number} {row}" for number, row in head.items())
             used[use] = Passage(path=path, old_path=path, heading="", head=head, rows=lines)
     return used
+
+
+def _declared(line: str, names: str) -> set[str]:
+    """What a line declares, among other words that are no names."""
+    found = None if CONTROL.match(line) else re.search(DECLARED.format(names=f"({names})"), line)
+    return {name for name in found.groups() if name} if found else set()
 
 
 def _declaration(outline: Outline, rows: Sequence[str], line: int) -> range:
