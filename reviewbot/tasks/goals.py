@@ -117,12 +117,13 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     if before.problem or not any(before.statements.values()):
         reason = before.problem or "none of these lines can be measured"
         raise UsageError(f"nothing is known of the tests: {reason}")
-    missing = {path: set(numbers) for path, numbers in before.statements.items()}
     # What runs when a module is imported is run by no test.
-    for ran in (before.executed, *(test.lines for test in before.tests)):
-        for path in missing.keys() & ran.keys():
-            missing[path] -= set(ran[path])
-    missing = {path: numbers for path, numbers in missing.items() if numbers}
+    ran = [before.executed, *(test.lines for test in before.tests)]
+    missing = {
+        path: left
+        for path, numbers in before.statements.items()
+        if (left := set(numbers).difference(*(run.get(path, ()) for run in ran)))
+    }
     survivors: list[tuple[str, Mutant]] = []
     if not missing:
         survivors = [
@@ -163,15 +164,20 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     code = {path: shown(content).split("\n") for path, content in contents.items()}
     rows = [f"{path}:{n} {code[path][n - 1]}" for path in missing for n in sorted(missing[path])]
     said = [f"{path}:{mutant.line}: {mutant.words}" for path, mutant in survivors]
+    paths = [*sources, *await _tests_of(sources, tree, trials)]
+    task = _task("tests", "Test", sources, judge, rows=rows[:MAX_ROWS], survivors=said)
+    return replace(task, paths=tuple(paths))
+
+
+async def _tests_of(sources: Sequence[str], tree: str, trials: Trials) -> list[str]:
+    """Tests that show how modules are tested: best those that name them."""
     existing = sorted(await trials.repository.list_files(tree))
-    beside = [path for path in existing if classify(path) == "test" and path[-3:] == ".py"]
-    texts = await trials.repository.read_files(tree, beside)
+    tests = [path for path in existing if classify(path) == "test" and path[-3:] == ".py"]
+    texts = await trials.repository.read_files(tree, tests)
     names = [PurePosixPath(path).stem.strip("_").encode() for path in sources]
     score = {at: sum(name in at.encode() + text for name in names) for at, text in texts.items()}
-    # Tests that name a module show best how it is tested.
-    beside = [*filter(score.get, sorted(score, key=score.__getitem__, reverse=True))] or beside
-    task = _task("tests", "Test", sources, judge, rows=rows[:MAX_ROWS], survivors=said)
-    return replace(task, paths=(*sources, *beside[:MAX_TEST_FILES]))
+    best = sorted(filter(score.get, score), key=score.__getitem__, reverse=True)
+    return (best or tests)[:MAX_TEST_FILES]
 
 
 Prepare = Callable[[Sequence[str], Trials], Awaitable[Task]]
