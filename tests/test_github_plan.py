@@ -182,7 +182,7 @@ def wanted(draw: st.DrawFn) -> Desired:
         DESIRED,
         is_complete=draw(FLAGS),
         event=draw(EVENTS),
-        may_judge=draw(FLAGS),
+        refused=draw(st.frozensets(st.sampled_from(("lines", "verdict")))),
         comments=tuple(map(at_line, sorted(keys & draw(KEYS)))),
         open_keys=keys,
         known_keys=keys | draw(KEYS),

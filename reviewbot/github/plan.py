@@ -106,7 +106,8 @@ class Desired(Struct, frozen=True, kw_only=True):
     """What should stand under a pull request after a review.
 
     Attributes:
-        may_judge: GitHub takes more than comments from this account.
+        refused: what GitHub does not take of a review: more than comments from this account, or one
+            of the lines. It does not say which one; the summary shows what has no thread.
         body: of the pull request review, without its marker.
         open_keys: of all findings that are reported.
         known_keys: of those that were looked at, or looked up; a thread about another one is not
@@ -118,7 +119,7 @@ class Desired(Struct, frozen=True, kw_only=True):
     commit: str
     is_complete: bool
     event: ReviewEvent
-    may_judge: bool = True
+    refused: frozenset[Literal["lines", "verdict"]] = frozenset()
     body: str
     comments: tuple[InlineComment, ...]
     open_keys: frozenset[str]
@@ -186,7 +187,8 @@ def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
         event = desired.event if is_due else "COMMENT"
         keys = ",".join(comment.key for comment in new)
         marker = pulls.REVIEW_MARKER.format(commit=commit, event=event, keys=keys)
-        yield PostReview(commit, event, f"{marker}\n{desired.body}", new)
+        sent = () if "lines" in desired.refused else new
+        yield PostReview(commit, event, f"{marker}\n{desired.body}", sent)
 
 
 def _is_posted(key: str, commit: str, threads: list[OwnThread], reviews: list[OwnReview]) -> bool:
@@ -204,7 +206,7 @@ def _is_verdict_due(desired: Desired, reviews: list[OwnReview], last_commit: str
     One of this commit that was dismissed counts, as a person's decision, unless another commit was
     reviewed since: then the change came back, and what was said of it holds again.
     """
-    if desired.event == "COMMENT" or not desired.may_judge:
+    if desired.event == "COMMENT" or "verdict" in desired.refused:
         return False
     came_back = last_commit not in ("", desired.commit)
     for own in reviews:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import requests
@@ -241,23 +242,19 @@ def publish(run: Run, review: Review, offers: Mapping[str, str]) -> Review | Non
     client, runner, number = run.client, run.runner, run.snapshot.pull.number
     # What GitHub refused, and check runs, however late it shows them.
     settled: set[plan.Action | type[plan.Action]] = set()
-    resolved = 0
-    has_lines = may_judge = True
-    failed = "GitHub does not take the summary"
+    refused = set[Literal["lines", "verdict"]]()  # of the review
+    resolved, failed = 0, "GitHub does not take the summary"
     for _ in range(ATTEMPTS):
         snapshot = pulls.read_snapshot(client, number)
         check_open(snapshot, review.head_commit)
         desired = make_desired(run, review, snapshot, offers)
-        desired = replace(desired, may_judge=may_judge)
+        desired = replace(desired, refused=frozenset(refused))
         if plan.PostReview in settled:
             desired = replace(desired, comments=())  # those keep the summary back
         todo = [a for a in plan.plan(desired, snapshot) if settled.isdisjoint((a, type(a)))]
         if not todo:
             break
         for action in todo:
-            if isinstance(action, plan.PostReview) and not has_lines:
-                # GitHub does not say which line it refuses. The summary shows what has no thread.
-                action = replace(action, comments=())
             try:
                 plan.perform(client, number, action)
                 resolved += isinstance(action, plan.ResolveThread)
@@ -272,9 +269,9 @@ def publish(run: Run, review: Review, offers: Mapping[str, str]) -> Review | Non
                 if isinstance(action, plan.PostReview) and error.kind == "invalid":
                     is_verdict = action.event != "COMMENT"
                     if action.comments and (LINES.search(str(error)) or not is_verdict):
-                        has_lines = False
+                        refused.add("lines")
                     elif is_verdict:
-                        may_judge = False
+                        refused.add("verdict")
                         if action.event == "APPROVE":
                             review = replace(review, verdict="comment")
                             keep(run.job, runner, review, run.settings)
