@@ -47,7 +47,7 @@ class Objections(Struct, frozen=True, kw_only=True):
 async def work(task: Task, trials: Trials) -> TaskResult:
     """Have a task done by models."""
     panel, brief, proposer = trials.panel, trials.brief, trials.panel.names[0]
-    found = await trials.repository.read_files(trials.change.head_tree, task.paths)
+    found = await trials.read(task.paths)
     files, room = dict[str, bytes](), MAX_OTHERS
     for path in filter(found.get, task.paths):
         size = len(found[path])
@@ -74,7 +74,7 @@ async def work(task: Task, trials: Trials) -> TaskResult:
                 break
             # It may have read others, or not know that they exist.
             more = {edit.path for edit in draft.edits} - known.keys()
-            known |= await trials.repository.read_files(trials.change.head_tree, more)
+            known |= await trials.read(more)
             candidate = _candidate(proposer, draft, known, task)
         except ValueError as error:
             reasons = (str(error),)
@@ -115,7 +115,7 @@ def failed(task: Task, reasons: Sequence[str], attempts: Sequence[Attempt] = ())
 async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
     """The result of a candidate that was not refused."""
     files = {**trial.candidate.files, **task.given}
-    before = await trials.repository.read_files(trials.change.head_tree, list(files))
+    before = await trials.read(files)
     return replace(
         failed(task, trial.reasons),
         outcome="fixed" if trial.outcome == "fixed" else "suggested",

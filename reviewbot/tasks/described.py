@@ -86,7 +86,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     Raises UsageError with the reasons if nobody can, and ModelError if nobody answers.
     """
     tree = trials.change.head_tree
-    if not any(path.endswith(".py") for path in await trials.repository.list_files(tree)):
+    if not any(path.endswith(".py") for path in await trials.paths()):
         message = "a report is reproduced by a test in Python, and there is no Python here"
         raise UsageError(message, hint=INSTEAD)
     report = readable(report)
@@ -194,10 +194,10 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
     framed = [frame.path for test in first for frame in test.frames[::-1]]
     framed += [test.id.partition("::")[0] for test in first]
     said = [log, *(test.output[-MAX_OUTPUT:] for test in first[:MAX_FAILURES])]
-    files = await trials.repository.read_files(tree, framed)  # they name what they test
+    files = await trials.read(framed)  # they name what they test
     framed = [path for path in framed if path in files]  # others belong to an environment
     said += (text.decode("utf-8", "replace")[:MAX_REPORT] for text in files.values())
-    named = await files_about("\n".join(said), tree, trials)
+    named = await files_about("\n".join(said), trials)
     changed = [file.path for file in last.files if classify(file.path) == "source"][:MAX_CHANGED]
 
     async def judge(step: Step) -> Judgement:
@@ -247,7 +247,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 
 async def plan_increments(specification: str, trials: Trials) -> list[Increment]:
     """The steps, which build on each other. Raises ReviewbotError if there is no plan."""
-    existing = await trials.repository.list_files(trials.change.head_tree)
+    existing = await trials.paths()
     languages = {language_of(path) for path in existing} & trials.languages.keys()
     if languages and PYTHON.name not in languages:
         raise UsageError("a step is built in Python, and there is no Python here", hint=INSTEAD)
@@ -332,7 +332,7 @@ async def prepare_feature(
 
 async def path_of_test(name: str, folder: str, trials: Trials) -> str:
     """A new file where most tests of a project are, which hides none that is there."""
-    existing = sorted(await trials.repository.list_files(trials.change.head_tree))
+    existing = await trials.paths()
     tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
     tests = [path for path in tests if is_below(path, folder)]
     beside = mode(path.rpartition("/")[0] for path in tests) if tests else join(folder, "tests")
@@ -375,9 +375,9 @@ def readable(report: str) -> str:
     return f"{text[:LEAD]}\n…\n{text[start : start + size]}"
 
 
-async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
+async def files_about(report: str, trials: Trials) -> list[str]:
     """Files that a report names: the innermost of a traceback first, modules, definitions."""
-    existing = sorted(await trials.repository.list_files(tree))
+    existing = await trials.paths()
     names = [*dict.fromkeys(PATH.findall(report))][-MAX_NAMES:]
     found = [path for name in names for path in _ending(name, existing)][::-1]
     called = Counter(n for n in NAME.findall(report) if n.isidentifier() and n[:2] != "__")
@@ -385,7 +385,7 @@ async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
     for words in (called, Counter(WORD.findall(report))):
         if words and (words is called or not found):  # what may be English only if need be
             pattern = DEFINITION.format("|".join(name for name, _ in words.most_common(MAX_NAMES)))
-            matches = await trials.repository.search(tree, pattern, ())
+            matches = await trials.repository.search(trials.change.head_tree, pattern, ())
             count = Counter(match.path for match in matches if classify(match.path) == "source")
             found += [path for path, _ in count.most_common(MAX_FILES)]
     return list(dict.fromkeys(found))[:MAX_FILES]
@@ -393,12 +393,11 @@ async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
 
 async def _files(text: str, trials: Trials, otherwise: int = 3) -> tuple[list[str], dict[str, str]]:
     """What a text may be about, or else the first source files; as models see them if not large."""
-    tree = trials.change.head_tree
-    paths = await files_about(text, tree, trials)
+    paths = await files_about(text, trials)
     if not paths:
-        existing = sorted(await trials.repository.list_files(tree))
-        paths = [at for at in existing if classify(at) == "source" and at[-3:] == ".py"][:otherwise]
-    contents = await trials.repository.read_files(tree, paths)
+        sources = [path for path in await trials.paths() if classify(path) == "source"]
+        paths = [path for path in sources if path.endswith(".py")][:otherwise]
+    contents = await trials.read(paths)
     return paths, {path: shown(text) for path, text in contents.items() if len(text) <= MAX_FILE}
 
 

@@ -69,9 +69,7 @@ async def refactor(paths: Sequence[str], trials: Trials) -> Task:
 
 async def performance(paths: Sequence[str], trials: Trials) -> Task:
     """Faster in a benchmark that somebody else writes first, with the same behaviour."""
-    tree = trials.change.head_tree
-    found = await trials.repository.read_files(tree, paths)
-    files = {path: shown(content) for path, content in found.items()}
+    files = {path: shown(content) for path, content in (await trials.read(paths)).items()}
     panel, writer = trials.panel, trials.panel.names[-1]
     text = prompts.render("benchmark", files=files)
     answers = await panel.ask_for([writer], "benchmark", text, trials.brief, BenchmarkAnswer)
@@ -80,7 +78,7 @@ async def performance(paths: Sequence[str], trials: Trials) -> Task:
     source = answers[0][1].source
     folder = await trials.folder_of(paths)
     try:
-        timing = await time_snippet(source, tree, trials.executor, folder)
+        timing = await time_snippet(source, trials.change.head_tree, trials.executor, folder)
     except ValueError as error:
         raise UsageError(f"the benchmark of {writer} does not run: {error}") from error
 
@@ -108,7 +106,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     project = await project_at(tree, trials)
     suites = [check for check in project.checks if IDS in check.command and check.report]
     suite = next((check for check in suites if all(map(check.covers, sources))), None)
-    contents = await trials.repository.read_files(tree, sources)
+    contents = await trials.read(sources)
     if suite is None or not contents:
         raise UsageError("there are no lines that a test could run")
     # All lines: coverage says which of them can be executed, and which tests run them.
@@ -164,16 +162,16 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     code = {path: shown(content).split("\n") for path, content in contents.items()}
     rows = [f"{path}:{n} {code[path][n - 1]}" for path in missing for n in sorted(missing[path])]
     said = [f"{path}:{mutant.line}: {mutant.words}" for path, mutant in survivors]
-    paths = [*sources, *await _tests_of(sources, tree, trials)]
+    paths = [*sources, *await _tests_of(sources, trials)]
     task = _task("tests", "Test", sources, judge, rows=rows[:MAX_ROWS], survivors=said)
     return replace(task, paths=tuple(paths))
 
 
-async def _tests_of(sources: Sequence[str], tree: str, trials: Trials) -> list[str]:
+async def _tests_of(sources: Sequence[str], trials: Trials) -> list[str]:
     """Tests that show how modules are tested: best those that name them."""
-    existing = sorted(await trials.repository.list_files(tree))
-    tests = [path for path in existing if classify(path) == "test" and path[-3:] == ".py"]
-    texts = await trials.repository.read_files(tree, tests)
+    tests = [path for path in await trials.paths() if classify(path) == "test"]
+    tests = [path for path in tests if path.endswith(".py")]
+    texts = await trials.read(tests)
     names = [PurePosixPath(path).stem.strip("_").encode() for path in sources]
     score = {at: sum(name in at.encode() + text for name in names) for at, text in texts.items()}
     best = sorted(filter(score.get, score), key=score.__getitem__, reverse=True)

@@ -94,13 +94,10 @@ class Trials(Struct, frozen=True, kw_only=True):
         self, tree: str, is_tool: bool = False
     ) -> tuple[Change, dict[str, bytes], list[str]]:
         """What differs in a tree, its files before, and what the gate says against it."""
-        head = self.change.head_tree
-        own = await self.repository.compare(head, tree)
+        own = await self.repository.compare(self.change.head_tree, tree)
         paths = [file.path for file in own.files]  # renamed files are refused unread
-        before = await self.repository.read_files(head, paths)
-        after = await self.repository.read_files(tree, paths)
-        existing = await self.repository.list_files(head)
-        return own, before, refusals_of(own, before, after, existing, is_tool)
+        before, after = await self.read(paths), await self.repository.read_files(tree, paths)
+        return own, before, refusals_of(own, before, after, await self.paths(), is_tool)
 
     async def tidy(self, path: str, content: bytes) -> tuple[bytes, list[str], list[str]]:
         """A new file, with what linters fix in it themselves; what the gate and they say then."""
@@ -157,10 +154,17 @@ class Trials(Struct, frozen=True, kw_only=True):
             files[path] = _merged(before[path], after[path], lines)
         return await self.repository.make_tree(tree, files)
 
+    async def paths(self) -> list[str]:
+        """The files where candidates begin."""
+        return sorted(await self.repository.list_files(self.change.head_tree))
+
+    async def read(self, paths: Collection[str]) -> dict[str, bytes]:
+        """Some of them, without those above 1 MB."""
+        return await self.repository.read_files(self.change.head_tree, paths)
+
     async def folder_of(self, paths: Sequence[str]) -> str:
         """The top of the Python project of the first of some files, "" if there is none."""
-        files = await self.repository.list_files(self.change.head_tree)
-        return folder_of(next(iter(paths), ""), PYTHON.project_files, files)
+        return folder_of(next(iter(paths), ""), PYTHON.project_files, await self.paths())
 
     async def _collect(self, tree: str) -> Evidence:
         change = await self.repository.compare(self.change.base_tree, tree)
