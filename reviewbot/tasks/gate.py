@@ -180,7 +180,7 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield f"is a test: {ONLY_ADD}, as new files"
     elif is_test(path) and is_python:
         yield from _python_test(path, before, after)
-    elif path.endswith(".rs"):
+    elif path.endswith(".rs") and old is not None:
         old_tests, new_tests = map(tables.RUST_TESTS.findall, (before, after))
         if old_tests != new_tests:
             yield f"changes its tests: {ONLY_ADD}, as new files"
