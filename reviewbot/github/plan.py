@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reviewbot.github import pulls
 from reviewbot.github.client import CallError, Client
-from reviewbot.github.pulls import BOT, OwnReview, OwnThread, ReviewEvent, Snapshot, State, Thread
+from reviewbot.github.pulls import BOT, OwnReview, OwnThread, ReviewEvent, Snapshot, Thread
 from reviewbot.reports.markdown import Annotation
 
 Conclusion = Literal["success", "failure", "neutral"]
@@ -128,7 +128,6 @@ class Desired(Struct, frozen=True, kw_only=True):
     check: PostCheckRun
     labels: frozenset[str] = frozenset()
     managed_labels: frozenset[str] = frozenset()
-    state: State
     summary: str
 
     def is_gone(self, key: str) -> bool:
@@ -269,11 +268,12 @@ def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 
 
 def _is_outdated(summary: pulls.Comment, desired: Desired) -> bool:
-    state, wanted = pulls.state_in(summary.body), desired.state
+    bodies = (summary.body, desired.summary)
+    state, wanted = map(pulls.state_in, bodies)
     # How often it was reviewed, for how much and in which runs is not worth a write.
     wanted = replace(wanted, reviews=state.reviews, cost_usd=state.cost_usd, runs=state.runs)
-    verdicts = {"".join(body.splitlines()[2:3]) for body in (summary.body, desired.summary)}
-    threads = {tuple(THREAD.findall(body)) for body in (summary.body, desired.summary)}
+    verdicts = {"".join(body.splitlines()[2:3]) for body in bodies}
+    threads = {tuple(THREAD.findall(body)) for body in bodies}
     return state != wanted or len(verdicts) > 1 or len(threads) > 1
 
 

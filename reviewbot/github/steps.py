@@ -348,7 +348,6 @@ def make_desired(
         check=check,
         labels=managed & {label},
         managed_labels=managed,
-        state=pulls.decode_state(line) or State(),
         summary=f"{SUMMARY}\n{line}\n{markdown.summary(review, page, room)}",
     )
 
