@@ -29,6 +29,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reviewbot.concurrency import to_the_end
 from reviewbot.errors import GitError, ReviewbotError, WriteError
 from reviewbot.git.place import Place
 from reviewbot.git.process import Git, is_outside
@@ -226,7 +227,7 @@ class Writer(Struct):
         old_files = {path: (modes[path], before[path]) for path in contents}
         backup = await git.commit(head, old_files, f"Files before fixes\n\n{text}\n", AUTHOR)
         refs = ((f"{BACKUPS}{id}", "", backup), *journal.refs)
-        await self._perform(replace(journal, backup=backup, refs=refs), contents)
+        await to_the_end(self._apply(replace(journal, backup=backup, refs=refs), contents))
         if stale := (await git.refs(BACKUPS))[MAX_BACKUPS:]:
             with suppress(WriteError):  # what was written is not less written if that fails
                 await git.update_refs((ref, commit, "") for ref, commit in stale)
@@ -267,7 +268,8 @@ class Writer(Struct):
             what = f"nothing is taken back: {', '.join(changed)} changed since the fix"
             raise WriteError(what, hint=f"git show {ref}:{changed[0]} shows how it was")
         refs = ((ref, commit, ""), *((name, new, old) for name, old, new in write.refs))
-        await self._perform(replace(write, backup=commit, files=tuple(files), refs=refs), contents)
+        back = replace(write, backup=commit, files=tuple(files), refs=refs)
+        await to_the_end(self._apply(back, contents))
         return tuple(contents)
 
     def check_branch(self, head: str, branch: str) -> None:
@@ -281,16 +283,8 @@ class Writer(Struct):
         if not head:
             raise WriteError("there is no commit yet", hint="make the first commit")
 
-    async def _perform(self, journal: Journal, contents: Mapping[str, bytes | None]) -> None:
-        """Ctrl-C waits for the end, which takes less than a second."""
-        task = asyncio.ensure_future(self._apply(journal, contents))
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            await asyncio.wait((task,))
-            raise
-
     async def _apply(self, journal: Journal, contents: Mapping[str, bytes | None]) -> None:
+        """Ctrl-C waits for the end, which takes less than a second."""
         error: OSError | ReviewbotError | None = None
         try:
             write_file(self.path, msgspec.json.encode(journal), is_durable=True)

@@ -8,23 +8,22 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from reviewbot.errors import ReviewbotError
+from reviewbot.concurrency import to_the_end
 from reviewbot.journal import Journal, key_of
 from reviewbot.llm.provider import Fault, ModelReply, ModelRequest, ProviderError
 from reviewbot.store import sessions
 from reviewbot.store.database import Connection, Store, open_store
 from reviewbot.store.sessions import Agent, Session, Subject, TrialRow
 
-Result = TypeVar("Result")
 SECONDS_BETWEEN_LOOKS = 0.05
 # An outcome before a claim, and the newest of either; schema.sql says what counts.
 KNOWN = (
@@ -102,11 +101,12 @@ class SqlLedger(Ledger):
 
     async def finish(self, review: str, trials: Sequence[TrialRow] = ()) -> None:
         """Record the outcome, with the review as JSON. Raises ReviewbotError."""
-        await _run(lambda: sessions.end_session(self._store, self._session, review, trials))
+        end = partial(sessions.end_session, self._store, self._session, review, trials)
+        await to_the_end(asyncio.to_thread(end))
 
     async def outcomes(self) -> list[tuple[str, dict[str, str]]]:
         """Newest reviews as JSON, with the model of each agent, as `provider:model`."""
-        return await _run(lambda: sessions.list_outcomes(self._store))
+        return await to_the_end(asyncio.to_thread(sessions.list_outcomes, self._store))
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
         key = hashlib.sha256(_as_json(request).encode()).hexdigest()
@@ -204,7 +204,7 @@ class SqlLedger(Ledger):
         connection.insert("turns", {"session_id": self._session.id, **_key_of(lease), **values})
 
     async def _write(self, action: Callable[[Connection], object]) -> None:
-        await _run(lambda: self._store.run(action))
+        await to_the_end(asyncio.to_thread(self._store.run, action))
 
 
 def _key_of(lease: Lease) -> dict[str, Any]:
@@ -214,14 +214,3 @@ def _key_of(lease: Lease) -> dict[str, Any]:
 def _as_json(value: Any) -> str:
     """Unlike msgspec's encoder, this takes lone surrogates, which models do write."""
     return json.dumps(msgspec.to_builtins(value, order="deterministic"), separators=(",", ":"))
-
-
-async def _run(action: Callable[[], Result]) -> Result:
-    """Run in a thread. A task that is cancelled waits for it, so that nothing is half done."""
-    work = asyncio.ensure_future(asyncio.to_thread(action))
-    try:
-        return await asyncio.shield(work)
-    except asyncio.CancelledError:
-        with suppress(ReviewbotError):
-            await work
-        raise
