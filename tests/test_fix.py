@@ -253,8 +253,8 @@ def test_lines_that_repeat_take_no_time_to_merge() -> None:
     lines = b"".join(function % number for number in range(6_000))
     started = time.monotonic()
     after = lines.replace(b"def f0", b"def  f0", 1)
-    assert _merged(lines, after, [range(1, 2)]) == after
-    assert _merged(lines, after, [range(9, 10)]) == lines
+    assert _merged(lines, after, [Location("a.py", 1, 1)]) == after
+    assert _merged(lines, after, [Location("a.py", 9, 9)]) == lines
     assert time.monotonic() - started < 2
 
 

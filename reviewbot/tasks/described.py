@@ -106,9 +106,6 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     async def following(_: tuple[str, ...] = ()) -> Task | None:
         for author, hypothesis in left:
             try:
-                if hypothesis.test.strip() in tried:
-                    raise ValueError(hypothesis.cause or "no test")
-                tried.add(hypothesis.test.strip())
                 return await task_of(hypothesis)
             except ValueError as error:
                 reasons.append(f"{author}: {error}")
@@ -116,7 +113,9 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
 
     async def task_of(hypothesis: Hypothesis) -> Task:
         """Raises ValueError with the reason if its test shows nothing, or no fix may bring it."""
-        test = hypothesis.test
+        if (test := hypothesis.test).strip() in tried:
+            raise ValueError(hypothesis.cause or "no test")
+        tried.add(test.strip())
         reproduction = Reproduction(language=PYTHON.name, source=test)
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
         if problem := why_no_reproduction(run, report):

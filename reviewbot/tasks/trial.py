@@ -148,10 +148,10 @@ class Trials(Struct, frozen=True, kw_only=True):
         paths = [file.path for file in (await self.repository.compare(tree, fixed)).files]
         before = await self.repository.read_files(tree, paths)
         after = await self.repository.read_files(fixed, paths)
-        files: dict[str, bytes | None] = {}
-        for path in before.keys() & after.keys():  # those that are not above 1 MB
-            lines = [range(at.line, at.end_line + 1) for at in places if at.path == path]
-            files[path] = _merged(before[path], after[path], lines)
+        files = {
+            path: _merged(before[path], after[path], [at for at in places if at.path == path])
+            for path in before.keys() & after.keys()  # those that are not above 1 MB
+        }
         return await self.repository.make_tree(tree, files)
 
     async def paths(self) -> list[str]:
@@ -173,14 +173,14 @@ class Trials(Struct, frozen=True, kw_only=True):
         return await collect(change, project, self.off, self.executor, known)
 
 
-def _merged(before: bytes, after: bytes, wanted: Sequence[range]) -> bytes:
-    """The old lines, with the new ones where they replace a wanted line (counted from 1)."""
+def _merged(before: bytes, after: bytes, places: Sequence[Location]) -> bytes:
+    """The old lines, with the new ones where they replace a line of one of the places."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     lines: list[bytes] = []
     for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
         # What is inserted stands before the line after it, or after the line before it.
-        touched = range(start + 1, end + 1) if end > start else range(start, start + 2)
-        is_wanted = any(number in touched for lines_ in wanted for number in lines_)
+        first, last = (start + 1, end) if end > start else (start, start + 1)
+        is_wanted = any(at.line <= last and first <= at.end_line for at in places)
         lines += new[new_start:new_end] if kind != "equal" and is_wanted else old[start:end]
     return b"".join(lines)
 
@@ -189,11 +189,11 @@ def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:
     """What is reported in addition, and what does not come to its end any more."""
     known = Counter(identities(before.new_results))
     for result in after.new_results:
-        more = Counter(identities([result])) - known
-        known -= Counter(identities([result]))
-        if more:
+        own = Counter(identities([result]))
+        if own - known:
             said = f"{result.check} reports {result.message} ({result.location or result.name})."
             yield f"{said}\n{shown(result.output)}".rstrip()
+        known -= own
     ended, ended_now = ({run.check for run, _ in each.ended} for each in (before, after))
     for check in sorted(ended - ended_now):
         yield f"{check} does not come to its end any more."
