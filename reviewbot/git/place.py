@@ -150,25 +150,22 @@ async def snapshot(
 
 async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> Said:
     """Add what is not staged to the copy of the index, and say what is left out."""
-    names = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
     own = (place.private.parent, place.root / DISMISSALS, *own_files)  # the first may be TMPDIR
     own_names = tuple(os.fsencode(f"{os.path.relpath(p.resolve(), place.root)}/") for p in own)
-    untracked = (await git("ls-files", "-z", "--others", "--exclude-standard")).split(b"\0")[:-1]
-    untracked = [name for name in untracked if not (name + b"/").startswith(own_names)]
+    names = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
     changed = [n for n in names.split(b"\0")[:-1] if not (n + b"/").startswith(own_names)]
+    names = await git("ls-files", "-z", "--others", "--exclude-standard")
+    untracked = [n for n in names.split(b"\0")[:-1] if not (n + b"/").startswith(own_names)]
     packages = {n[: n.rfind(b"/") + 1] for n in untracked if n.endswith(b"/pyvenv.cfg")}
     packages |= {found[0] for found in map(NODE_MODULES.match, untracked) if found}
-    kept, more = list[bytes](), list[bytes]()
-    left_out: defaultdict[str, list[bytes]] = defaultdict(list)
+    left_out: defaultdict[str, list[bytes]] = defaultdict(list)  # "" if nothing keeps them out
     for name in untracked:
-        if name.startswith(tuple(packages)):
-            left_out["installed packages"].append(name)
-        elif reason := _unfit(Path(place.root, os.fsdecode(name))):
-            left_out[reason].append(name)
-        elif len(kept) == MAX_UNTRACKED_FILES:
-            more.append(name)
-        else:
-            kept.append(name)
+        reason = "installed packages"
+        if not name.startswith(tuple(packages)):
+            reason = _unfit(Path(place.root, os.fsdecode(name)))
+        left_out[reason].append(name)
+    kept = left_out.pop("", [])
+    kept, more = kept[:MAX_UNTRACKED_FILES], kept[MAX_UNTRACKED_FILES:]
     notes = [
         f"Untracked files that are {reason} were left out: {_some(found)}."
         for reason, found in left_out.items()
