@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from itertools import accumulate
 
 from reviewbot.checks.scans import MAX_LINE, MAX_PARSED, find_syntax_errors, grammar_of
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, ChangedFile
 from reviewbot.tasks import gate_tables as tables
 from reviewbot.text.files import TEST, TEST_CLASS, classify, language_of
 from reviewbot.text.hidden import find_hidden, find_line_ends
@@ -61,21 +61,8 @@ def refusals_of(
         return found
     known = {part for path in existing for part in _prefixes(path)}
     for file in step.files:
-        reasons = list[str]()
-        if file.status not in ("added", "modified"):
-            status = file.status.replace("_", " ")
-            reasons.append(f"is {status}: fixes only add files and change lines")
-        elif file.mode not in ("100644", "100755"):
-            reasons.append("is no regular file")
-        elif file.mode != (file.old_mode if file.status == "modified" else "100644"):
-            reasons.append(f"gets the mode {file.mode}: fixes make no file executable")
-        if not file.path.isprintable() or any(find_hidden(file.path)):
-            reasons.append("has a name with hidden or control characters")
-        if file.status == "added":
-            reasons += _new_name(file.path, known)
-            known.update(_prefixes(file.path))
-        if protected := why_protected(file.path):
-            reasons.append(f"is protected: {protected}")
+        reasons = list(_kind_and_name(file, known))
+        known.update(_prefixes(file.path))
         if not reasons:
             old, new = before.get(file.old_path), after.get(file.path)
             if file.is_binary or new is None or (old is None and file.status != "added"):
@@ -84,6 +71,22 @@ def refusals_of(
                 reasons += _contents(file.path, old, new, is_tool)
         found += (f"`{_quote(file.path, 200)}` {reason}." for reason in dict.fromkeys(reasons))
     return found
+
+
+def _kind_and_name(file: ChangedFile, known: Collection[str]) -> Iterator[str]:
+    """What speaks against what a file is, and how it is called."""
+    if file.status not in ("added", "modified"):
+        yield f"is {file.status.replace('_', ' ')}: fixes only add files and change lines"
+    elif file.mode not in ("100644", "100755"):
+        yield "is no regular file"
+    elif file.mode != (file.old_mode if file.status == "modified" else "100644"):
+        yield f"gets the mode {file.mode}: fixes make no file executable"
+    if not file.path.isprintable() or any(find_hidden(file.path)):
+        yield "has a name with hidden or control characters"
+    if file.status == "added":
+        yield from _new_name(file.path, known)
+    if protected := why_protected(file.path):
+        yield f"is protected: {protected}"
 
 
 def why_protected(path: str) -> str | None:
