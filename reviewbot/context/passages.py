@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,8 +30,6 @@ MAX_SAME = 3  # in a file: a name that more have says too little about which one
 SHORTEST_NAME = 4  # of what is looked for; shorter names are those of much else
 WORD = re.compile(r"\b(?!(?:import|from|as|use|const|require|include)\b)[A-Za-z_]\w*")
 CALLED = re.compile(r"\b(\w+)\(")
-# What a line calls, with a dot before a method, and types and constants that it names.
-USED = re.compile(r"(\.|->)?\b(?:(\w{4,})(?=\()|([A-Z]\w{3,})\b)")
 # A constant or a type at the top of a file, and what follows on its first line.
 CONSTANT = re.compile(r"(?:(?:export|pub|const|let|var|static) )*([A-Za-z_]\w*)\b[^=(]*=(?!=)")
 TYPE = re.compile(r"(?:(?:export|declare|pub) )*(?:type|struct|enum|interface) (\w+)")
@@ -116,7 +114,6 @@ class Excerpt(Struct, frozen=True, kw_only=True):
     """What is shown of a changed file, and why nothing is (`omission`).
 
     `background` is at head and not near the change. In `functions`, more changed than comments.
-    `used` are names that added lines use and the file does not declare, methods with a dot.
     `headings` are what git says of hunks, by their first lines. `docstrings` are lines at head.
     """
 
@@ -126,7 +123,6 @@ class Excerpt(Struct, frozen=True, kw_only=True):
     docstrings: frozenset[int] = frozenset()
     background: Sequence[Run] = ()
     functions: Sequence[tuple[str, Line]] = ()
-    used: Sequence[str] = ()
     omission: str = ""
 
 
@@ -197,7 +193,6 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
             for _, run in groupby(enumerate(left), key=lambda pair: pair[1] - pair[0])
         ],
         functions=functions,
-        used=_used(outline, code.values()) if kind in ("source", "test") else (),
     )
 
 
@@ -324,13 +319,6 @@ def _functions(outline: Outline, changed: Mapping[float, Line]) -> Iterator[tupl
         class_ = innermost(outline.classes, block.start) if block.name in BY_CLASS else None
         if class_ or not block.name.startswith("__"):
             yield class_.name if class_ else block.name, changed[place]
-
-
-def _used(outline: Outline, lines: Iterable[Line]) -> list[str]:
-    added = "\n".join(line.text for line in lines if line.base is None)
-    names = (("." if found[1] else "") + (found[2] or found[3]) for found in USED.finditer(added))
-    own = {block.name for block in (*outline.functions, *outline.classes)}
-    return [name for name in dict.fromkeys(names) if name.lstrip(".") not in own]
 
 
 def innermost(blocks: Sequence[Block], place: float) -> Block | None:

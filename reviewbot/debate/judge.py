@@ -203,10 +203,8 @@ async def moderate(cases: Cases, panel: Panel, plan: Plan) -> tuple[Case, ...]:
     asked: list[Question] = []
     for brief, here in cases_by_brief(contested, plan.briefs):
         # It is often of another vendor, whose cache does not know what the panelists read.
-        own = {passage.path for passage in brief.passages}
-        paths = {path for path in own if classify(path) in INTENT}
-        paths |= {claim.location.path for case in here for claim in case.claims}
-        paths |= {p.path for p in brief.background} - own  # what the change uses of other files
+        paths = {claim.location.path for case in here for claim in case.claims}
+        paths |= {p.path for p in brief.passages if classify(p.path) in INTENT}
         part = brief.narrowed(paths)
         back = [replace(case, positions=case.positions[::-1]) for case in here[::-1]]
         orders = (("ruling_reversed", back), ("ruling", here))
