@@ -648,7 +648,7 @@ def test_an_old_node_is_as_none(project: Project) -> None:
 
 @needs_node
 def test_an_old_node_names_files_by_their_addresses(tmp_path: Path) -> None:
-    reporter = Path(javascript.__file__).parents[1] / "probes/reviewbot_npm_reporter.mjs"
+    reporter = Path(javascript.__file__).parents[1] / "probes/reviewbot_node.mjs"
     file = (tmp_path / "a.test.js").as_uri()
     test = {"type": "test:pass", "data": {"file": file, "name": "x", "nesting": 0, "details": {}}}
     program = f"""import report from {json.dumps(str(reporter))};
@@ -670,7 +670,7 @@ caused by: nothing
 
 @needs_node
 def test_frames_of_packages_and_of_node_are_not_shown() -> None:
-    reporter = Path(javascript.__file__).parents[1] / "probes/reviewbot_npm_reporter.mjs"
+    reporter = Path(javascript.__file__).parents[1] / "probes/reviewbot_node.mjs"
     program = f"""import {{ outcomeOf }} from {json.dumps(str(reporter))};
       console.log(outcomeOf("a.test.js", ["x"], "failed", {json.dumps(STACK)}).output);"""
     command = ("node", "--input-type=module", "-e", program)

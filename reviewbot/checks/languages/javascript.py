@@ -13,7 +13,7 @@ from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
 RUN = ("sh", "/reviewbot/reviewbot_npm.sh")
-PROBES = "npm.sh npm.mjs npm_order.cjs npm_reporter.mjs jest.cjs mocha.cjs vitest.mjs".split()
+PROBES = ("npm.sh", "npm.mjs", "node.mjs", "order.cjs", "jest.cjs", "mocha.cjs", "vitest.mjs")
 # A script that runs tests, itself or by one before or after it, with one of the runners that the
 # program knows, or another.
 TEXT = r'"\s*:\s*"(?:[^"\\]|\\.){,2000}?'

@@ -1,7 +1,7 @@
 // A reporter and a sequencer for Jest: test files run first that use what changes, and what came of
 // each is written at once, as in the report of --json.
 const { appendFileSync, statSync } = require("node:fs");
-const { distancesOf, isOver, writeLeft } = require("./reviewbot_npm_order.cjs");
+const { distancesOf, isOver, writeLeft } = require("./reviewbot_order.cjs");
 
 module.exports = class {
   sort(tests) {

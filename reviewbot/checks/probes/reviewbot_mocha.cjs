@@ -1,7 +1,7 @@
 // A reporter for Mocha: a line for each test, at once. A hook that fails is a test, too. Tests of
 // files that use what changes run first.
 const { appendFileSync, writeFileSync } = require("node:fs");
-const { distancesOf, isOver, writeLeft } = require("./reviewbot_npm_order.cjs");
+const { distancesOf, isOver, writeLeft } = require("./reviewbot_order.cjs");
 
 const RESULTS = "/tmp/results.json";
 

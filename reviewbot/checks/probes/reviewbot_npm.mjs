@@ -12,19 +12,19 @@ import {
 } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { outcomeOf } from "./reviewbot_npm_reporter.mjs";
+import { outcomeOf } from "./reviewbot_node.mjs";
 
 const began = Date.now();
 const RESULTS = "/tmp/results.json";
 const PARTS = "/tmp/results.jsonl"; // those of each test file, where a run ends early
-const LEFT = "/tmp/left.json"; // see reviewbot_npm_order.cjs
+const LEFT = "/tmp/left.json"; // see reviewbot_order.cjs
 const CHANGED = "/reviewbot/changed.json";
 const ERRORS = "/tmp/errors.json";
 const COVERAGE = "/tmp/coverage";
 const V8_COVERAGE = "/tmp/v8-coverage";
 // It would write into node_modules.
 const NYC = `nyc --cache-dir=/tmp/nyc --reporter=json --report-dir=${COVERAGE}`;
-const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
+const REPORTER = "/reviewbot/reviewbot_node.mjs";
 // Before Vitest 4, it loads what is not in the project from such a folder alone.
 const VITEST_REPORTER = "/tmp/node_modules/reviewbot_vitest.mjs";
 // Of the time that there is, this much is left to say what ran, and for what does not end by itself.

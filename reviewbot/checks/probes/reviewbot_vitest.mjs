@@ -1,7 +1,7 @@
 // A reporter for Vitest: what fails outside of tests, as [{path, said}] in JSON. Test files run
 // first that use what changes. In time, it has what is known written, and the run ended.
 import { writeFileSync } from "node:fs";
-import order from "/reviewbot/reviewbot_npm_order.cjs";
+import order from "/reviewbot/reviewbot_order.cjs";
 
 // With --typecheck, tsc keeps what it knows in node_modules, where nothing can be written.
 const UNWRITTEN = /^(?:error TS5033: .*(?:\n|$))+\s*$/;
