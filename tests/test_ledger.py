@@ -48,7 +48,7 @@ from reviewbot.store.sessions import Subject, start_session
 
 async def main(url, folder, subject, request):
     store = open_store(url, Path(folder))
-    session = start_session(store, msgspec.json.decode(subject, type=Subject), "2026-01-01")
+    session = store.run(start_session, msgspec.json.decode(subject, type=Subject), "2026-01-01")
     ledger = SqlLedger(store, session)
     found = await ledger.claim(msgspec.json.decode(request, type=ModelRequest), 500)
     print(type(found).__name__, flush=True)
@@ -62,7 +62,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def new_ledger(store: Store, *, fresh: bool = False) -> SqlLedger:
-    return SqlLedger(store, start_session(store, SUBJECT, "2026-01-01", fresh=fresh))
+    return SqlLedger(store, store.run(start_session, SUBJECT, "2026-01-01", fresh=fresh))
 
 
 def start_process(url: str, folder: Path) -> subprocess.Popen[str]:
@@ -106,7 +106,7 @@ def test_a_session_has_a_turn_for_each_call_whether_it_was_recorded_or_not(store
             assert await recorded(ledger, other) == expected
 
     asyncio.run(main())
-    record = load_session(store, 1)
+    record = store.run(load_session, 1)
     assert record
     first, failed = record.turns
     assert (first.agent, first.phase, first.provider) == ("critic", REQUEST.label, "openai")
@@ -115,7 +115,7 @@ def test_a_session_has_a_turn_for_each_call_whether_it_was_recorded_or_not(store
     assert '"nothing"' in first.reply
     assert (failed.agent, failed.model, failed.reply) == ("optimizer", "other", "")
     assert (failed.fault, failed.message, failed.cost) == ("refused", "the model refused", 3)
-    record = load_session(store, 2)
+    record = store.run(load_session, 2)
     assert record
     turns = [(turn.was_recorded, turn.cost, turn.seconds) for turn in record.turns]
     assert turns == [(True, 20, 0), (True, 3, 0)]
@@ -137,7 +137,7 @@ def test_a_failure_that_is_not_kept_leaves_its_cost_alone(store: Store) -> None:
         assert (await recorded(ledger)).cost == 32
 
     asyncio.run(main())
-    record = load_session(store, 1)
+    record = store.run(load_session, 1)
     assert record
     assert [turn.cost for turn in record.turns] == [32]
 
@@ -240,7 +240,7 @@ def test_a_rejected_reply_counts_until_its_session_has_ended(store: Store) -> No
         await claimed(new_ledger(store, fresh=True))
 
     asyncio.run(main())
-    record = load_session(store, 1)
+    record = store.run(load_session, 1)
     assert record
     assert ["nothing" in turn.reply for turn in record.turns] == [True, True]
 
@@ -275,7 +275,7 @@ def test_any_text_is_recorded_and_replies_survive(store: Store) -> None:
         assert (await recorded(ledger)).message == WRITTEN
 
     asyncio.run(main())
-    record = load_session(store, 1)
+    record = store.run(load_session, 1)
     assert record
     assert (record.turns[0].phase, record.turns[0].model) == (WRITTEN, WRITTEN)
 
@@ -323,7 +323,7 @@ def test_the_call_of_a_killed_process_is_made_again_and_its_worst_price_is_lost(
             dead.send_signal(signal.SIGKILL)
         claim = await asyncio.wait_for(waiting, 5)
         assert claim.lost == 500
-        resumed = start_session(store, SUBJECT, "2026-01-02")
+        resumed = store.run(start_session, SUBJECT, "2026-01-02")
         assert resumed.started == "2026-01-01"  # by the dead process
         await bystander.settle(claim, REPLY, 20, 1)
         assert (await recorded(SqlLedger(store, resumed))).cost == 520

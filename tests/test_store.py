@@ -53,7 +53,7 @@ def ask(store: Store, session: Session, key: str = "key", agent: str = "", **mod
 
 
 def states(store: Store) -> list[str]:
-    return [summary.state for summary in list_sessions(store)]
+    return [summary.state for summary in store.run(list_sessions)]
 
 
 CRITIC = Agent(name="critic", provider="openai", model="gpt")
@@ -63,15 +63,15 @@ def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
     subject = replace(SUBJECT, title=ODD, project=ODD)
     reviewer = Agent(name="reviewer", provider="ollama", model="qwen")
     agents = (replace(CRITIC, lens=ODD), reviewer)
-    session = start_session(store, subject, START, agents)
+    session = store.run(start_session, subject, START, agents)
     assert states(store) == ["running"]
     place = {"path": "a.py", "line": 3, "end_line": 3, "side": "head"}
     one = {"key": "1", "title": ODD, "severity": "high", "status": "proven"}
     other = {"key": "2", "title": "", "severity": "low", "status": "recorded"}
     given = [{**one, "location": place, "more": 1}, {**other, "location": None}]
     document = json.dumps({"verdict": "comment", "findings": given})
-    end_session(store, session, document)
-    record = load_session(store, session.id)
+    store.run(end_session, session, document)
+    record = store.run(load_session, session.id)
     assert record
     session = record.session
     assert session.subject == replace(subject, title=WRITTEN, project=WRITTEN)
@@ -84,71 +84,71 @@ def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
     ]
     numbered = [{"id": n, "session_id": session.id, **row} for n, row in enumerate(wanted, 1)]
     assert rows == numbered
-    assert load_session(store, 99) is None
+    assert store.run(load_session, 99) is None
 
 
 def test_the_session_of_a_dead_process_is_resumed(url: str, tmp_path: Path, store: Store) -> None:
     other = open_store(url, tmp_path)
-    first = start_session(other, SUBJECT, START, [CRITIC])
-    assert start_session(store, SUBJECT, START) != first  # it lives
+    first = other.run(start_session, SUBJECT, START, [CRITIC])
+    assert store.run(start_session, SUBJECT, START) != first  # it lives
     assert states(store) == ["running", "running"]
     other.close()  # as if its process died
     assert states(store) == ["running", "abandoned"]
     for other_code in ({"head_tree": "e" * 40}, {"version": "2"}):
-        assert start_session(store, replace(SUBJECT, **other_code), LATER).id > first.id
-    resumed = start_session(store, SUBJECT, LATER, [replace(CRITIC, model="new")])
+        assert store.run(start_session, replace(SUBJECT, **other_code), LATER).id > first.id
+    resumed = store.run(start_session, SUBJECT, LATER, [replace(CRITIC, model="new")])
     assert resumed == first
-    record = load_session(store, first.id)
+    record = store.run(load_session, first.id)
     assert record
     assert [agent.model for agent in record.agents] == ["new"]
     assert states(store) == ["running"] * 4
-    end_session(store, resumed)
+    store.run(end_session, resumed)
     assert states(store) == [*["running"] * 3, "done"]
     with pytest.raises(ReviewbotError, match=f"another process has taken over session {first.id}"):
-        end_session(store, resumed)
-    assert start_session(store, SUBJECT, LATER).id > first.id
+        store.run(end_session, resumed)
+    assert store.run(start_session, SUBJECT, LATER).id > first.id
 
 
 def test_a_fresh_session_keeps_its_generation(url: str, tmp_path: Path, store: Store) -> None:
     for generation in (1, 2):
         other = open_store(url, tmp_path)
-        ask(other, start_session(other, SUBJECT, START))
-        fresh = start_session(other, SUBJECT, START, fresh=True)
+        ask(other, other.run(start_session, SUBJECT, START))
+        fresh = other.run(start_session, SUBJECT, START, fresh=True)
         assert fresh.generation == generation
         other.close()  # as if its process died
-    resumed = start_session(store, SUBJECT, LATER)
+    resumed = store.run(start_session, SUBJECT, LATER)
     assert (resumed.id, resumed.generation) == (fresh.id, 2)
 
 
 def test_what_a_fallback_said_is_not_held_against_the_model_of_the_agent(store: Store) -> None:
     other = Agent(name="reviewer", provider="openai", model="gpt")
-    session = start_session(store, SUBJECT, START, (CRITIC, other))
+    session = store.run(start_session, SUBJECT, START, (CRITIC, other))
     ask(store, session, agent="critic", provider="ollama", model="qwen")
     ask(store, session, "more", agent="reviewer", provider="openai", model="gpt")
-    end_session(store, session)
-    assert list_outcomes(store) == [("{}", {"reviewer": "openai:gpt"})]
+    store.run(end_session, session)
+    assert store.run(list_outcomes) == [("{}", {"reviewer": "openai:gpt"})]
 
 
 def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> None:
-    mine = start_session(store, SUBJECT, START, [CRITIC])
-    yours = start_session(store, replace(SUBJECT, project="another"), START)
-    running = start_session(store, replace(SUBJECT, target="another"), START)
+    mine = store.run(start_session, SUBJECT, START, [CRITIC])
+    yours = store.run(start_session, replace(SUBJECT, project="another"), START)
+    running = store.run(start_session, replace(SUBJECT, target="another"), START)
     for session, key in ((mine, "mine"), (mine, "shared"), (yours, "shared"), (running, "running")):
         ask(store, session, key)
     claimed = {"key": "claimed", "generation": 0, "state": "claimed"}
     store.run(lambda connection: connection.insert("calls", claimed))
     for session in (mine, yours):
-        end_session(store, session)
-    prune_sessions(store, SUBJECT.project)
+        store.run(end_session, session)
+    store.run(prune_sessions, SUBJECT.project)
     # They are listed by project, the newest first.
-    assert [summary.id for summary in list_sessions(store)] == [running.id, yours.id]
-    assert [summary.id for summary in list_sessions(store, "another")] == [yours.id]
-    assert list_sessions(store, "c") == ()
+    assert [summary.id for summary in store.run(list_sessions)] == [running.id, yours.id]
+    assert [summary.id for summary in store.run(list_sessions, "another")] == [yours.id]
+    assert store.run(list_sessions, "c") == ()
     rows = store.run(lambda connection: connection.rows("SELECT key FROM calls ORDER BY key"))
     assert [row["key"] for row in rows] == ["claimed", "running", "shared"]
-    end_session(store, running)
-    prune_sessions(store, SUBJECT.project)
-    assert list_sessions(store, SUBJECT.project) == ()
+    store.run(end_session, running)
+    store.run(prune_sessions, SUBJECT.project)
+    assert store.run(list_sessions, SUBJECT.project) == ()
 
 
 def test_newer_databases_are_refused_older_ones_get_new_tables(url: str, tmp_path: Path) -> None:
@@ -160,10 +160,10 @@ def test_newer_databases_are_refused_older_ones_get_new_tables(url: str, tmp_pat
     change("UPDATE schema_version SET version = 1")
     store.close()
     store = open_store(url, tmp_path)
-    session = start_session(store, SUBJECT, START)
+    session = store.run(start_session, SUBJECT, START)
     tried = TrialRow(task="F1", title="", author="", outcome="fixed", tree="", diff="", reasons="")
-    end_session(store, session, trials=[tried])
-    record = load_session(store, session.id)
+    store.run(end_session, session, trials=[tried])
+    record = store.run(load_session, session.id)
     assert record
     assert record.trials == (tried,)
     change("UPDATE schema_version SET version = 9")
@@ -186,7 +186,7 @@ def test_a_user_of_the_server_who_may_make_no_tables_uses_those_of_others(
         for kind in ("TABLES", "SEQUENCES"):
             connection.execute(f"GRANT ALL ON ALL {kind} IN SCHEMA reviewbot TO guest")
         with closing(open_store(guest, tmp_path)) as store:
-            end_session(store, start_session(store, SUBJECT, START))
+            store.run(end_session, store.run(start_session, SUBJECT, START))
             assert states(store) == ["done"]
         connection.execute("DROP OWNED BY guest")
         connection.execute("DROP ROLE guest")
@@ -196,7 +196,7 @@ def test_a_user_of_the_server_who_may_make_no_tables_uses_those_of_others(
 def test_files_are_for_their_owner_only_and_those_of_dead_processes_go(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "state"
     store = open_store("", folder)
-    start_session(store, SUBJECT, START)
+    store.run(start_session, SUBJECT, START)
     modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
     assert folder.stat().st_mode & 0o777 == 0o700
     assert set(modes) == {"ledger.db", "ledger.db-wal", "ledger.db-shm", "owners"}
@@ -253,7 +253,7 @@ def test_where_no_space_is_left_it_says_what_to_do(tmp_path: Path) -> None:
     with closing(open_store("", tmp_path)) as store:
         store.driver.execute("PRAGMA max_page_count = 1")  # as on a disk that is full
         with pytest.raises(ReviewbotError, match=REFUSED + "database or disk is full") as caught:
-            start_session(store, replace(SUBJECT, title="long" * 10_000), START)
+            store.run(start_session, replace(SUBJECT, title="long" * 10_000), START)
     assert caught.value.hint == "make it writable, free some space, or use --state"
 
 
@@ -269,10 +269,10 @@ def test_a_database_in_another_encoding_holds_what_it_can(
         with closing(open_store(url, tmp_path)) as store:
             if encoding == "LATIN1" and title == "更大":
                 with pytest.raises(ReviewbotError, match='no equivalent in encoding "LATIN1"'):
-                    start_session(store, replace(SUBJECT, title=title), START)
+                    store.run(start_session, replace(SUBJECT, title=title), START)
             else:
-                start_session(store, replace(SUBJECT, title=title), START)
-                assert list_sessions(store)[0].subject.title == title
+                store.run(start_session, replace(SUBJECT, title=title), START)
+                assert store.run(list_sessions)[0].subject.title == title
 
 
 def test_a_server_that_cannot_be_reached_or_is_none(

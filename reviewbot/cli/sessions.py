@@ -241,7 +241,7 @@ async def prune() -> None:
         count = len(past.rows())
         for project in {session.subject.project for session in past.sessions.values()}:
             assert past.store
-            prune_sessions(past.store, project)
+            past.store.run(prune_sessions, project)
         past.state.prune()
     async with open_past() as past:
         count -= len(past.rows())  # one that runs stays
@@ -292,7 +292,7 @@ class Past(Struct, frozen=True):
             id = next(found, "")
         if self.store is None or not id:
             return review, None
-        return read_review(self.sessions[id].review), load_session(self.store, int(id))
+        return read_review(self.sessions[id].review), self.store.run(load_session, int(id))
 
 
 @asynccontextmanager
@@ -307,6 +307,6 @@ async def open_past() -> AsyncIterator[Past]:
     with open_repository() as repository, suppress(GitError):
         project = await repository.name() if url else ""
     with closing(open_store(url, state.folder)) as store:
-        found = list_sessions(store, project)
+        found = store.run(list_sessions, project)
         mine = {str(s.id): s for s in found if not url or s.subject.project == project}
         yield Past(state, store, mine)

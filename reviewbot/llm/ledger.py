@@ -88,7 +88,7 @@ async def record_session(
     """Start or resume the session of a subject. Raises ReviewbotError."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     with closing(await asyncio.to_thread(open_store, url, folder)) as store:
-        start = partial(sessions.start_session, store, subject, now, agents, fresh=fresh)
+        start = partial(store.run, sessions.start_session, subject, now, agents, fresh=fresh)
         yield SqlLedger(store, await asyncio.to_thread(start))
 
 
@@ -101,12 +101,12 @@ class SqlLedger(Ledger):
 
     async def finish(self, review: str, trials: Sequence[TrialRow] = ()) -> None:
         """Record the outcome, with the review as JSON. Raises ReviewbotError."""
-        end = partial(sessions.end_session, self._store, self._session, review, trials)
+        end = partial(self._store.run, sessions.end_session, self._session, review, trials)
         await to_the_end(asyncio.to_thread(end))
 
     async def outcomes(self) -> list[tuple[str, dict[str, str]]]:
         """Newest reviews as JSON, with the model of each agent, as `provider:model`."""
-        return await to_the_end(asyncio.to_thread(sessions.list_outcomes, self._store))
+        return await to_the_end(asyncio.to_thread(self._store.run, sessions.list_outcomes))
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
         key = hashlib.sha256(_as_json(request).encode()).hexdigest()

@@ -319,7 +319,7 @@ class Api:
 
     def _read(self, read: Callable[..., Any], *arguments: object) -> Any:
         with closing(open_store(self._ledger, self._state.folder)) as store:
-            return read(store, *arguments)
+            return store.run(read, *arguments)
 
 
 Handler = Callable[[Api, Request], Awaitable[Response]]

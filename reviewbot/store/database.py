@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
 from reviewbot.errors import ConfigError, ReviewbotError, install_hint
 
+P = ParamSpec("P")
 Result = TypeVar("Result")
 Row = dict[str, Any]
 
@@ -142,7 +143,9 @@ class Store(Struct, eq=False):
     place: str
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def run(self, action: Callable[[Connection], Result]) -> Result:
+    def run(
+        self, action: Callable[Concatenate[Connection, P], Result], *args: P.args, **named: P.kwargs
+    ) -> Result:
         """Run an action in a transaction, again if the server asks for it."""
         connection, pauses = Connection(self.driver, self.owner), [0.01, 0.05, 0.2, 1]
         # Two readers of SQLite that both come to write would wait for each other.
@@ -151,7 +154,7 @@ class Store(Struct, eq=False):
             while True:
                 try:
                     self.driver.execute(begin)
-                    result = action(connection)
+                    result = action(connection, *args, **named)
                     self.driver.execute("COMMIT")
                     return result
                 except BaseException as error:  # Ctrl-C as well
@@ -207,7 +210,7 @@ def open_store(url: str, folder: Path) -> Store:
             owner = FileOwner(owners)
         on_error.callback(owner.close)
         store = Store(driver, owner, place)
-        store.run(lambda connection: _make_tables(connection, place))
+        store.run(_make_tables, place)
         on_error.pop_all()
     return store
 

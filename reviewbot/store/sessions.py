@@ -1,6 +1,6 @@
 """Sessions: one run of a task, with its agents, turns and findings, and in the end its review.
 
-All functions raise ReviewbotError.
+`Store.run` runs these functions, each in a transaction.
 """
 
 import json
@@ -11,7 +11,7 @@ from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from reviewbot.errors import ReviewbotError
-from reviewbot.store.database import Connection, Row, Store
+from reviewbot.store.database import Connection, Row
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -118,103 +118,89 @@ MODELS = f"""
 
 
 def start_session(
-    store: Store, subject: Subject, now: str, agents: Sequence[Agent] = (), *, fresh: bool = False
+    connection: Connection,
+    subject: Subject,
+    now: str,
+    agents: Sequence[Agent] = (),
+    *,
+    fresh: bool = False,
 ) -> Session:
     """Resume the session of this subject whose process died, unless a fresh one is wanted."""
-
-    def action(connection: Connection) -> Session:
-        project_id = connection.id_of("projects", {"name": subject.project})
-        task = {"project_id": project_id, "kind": subject.kind, "target": subject.target}
-        # Locked, so that two processes do not resume the same session.
-        lock = "" if connection.is_sqlite else " FOR UPDATE"
-        task_id, mine = connection.id_of("tasks", task, lock), {"owner": connection.owner.id}
-        unfinished = SESSIONS.format("sessions.state = 'running' AND tasks.id = :id")
-        known = [] if fresh else connection.rows(unfinished, id=task_id)
-        same = (row for row in known if convert(row, Subject) == subject)
-        if row := next((row for row in same if not connection.owner.lives(row["owner"])), None):
-            this = {"id": row["id"], **mine}
-            connection.execute("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
-            connection.execute("DELETE FROM agents WHERE session_id = :id", id=row["id"])
-        else:
-            generation = connection.rows(FRESH)[0]["generation"] if fresh else 0
-            new = {"task_id": task_id, "generation": generation, "started": now, **mine}
-            about = {"title": subject.title, "version": subject.version, "state": "running"}
-            (row,) = connection.insert("sessions", new | about)
-            base = {"side": "base", "commit": subject.base_commit, "tree": subject.base_tree}
-            head = {"side": "head", "commit": subject.head_commit, "tree": subject.head_tree}
-            _insert(connection, "code_versions", row["id"], (base, head))
-        _insert(connection, "agents", row["id"], agents)
-        return convert({**row, "subject": subject}, Session)
-
-    return store.run(action)
+    project_id = connection.id_of("projects", {"name": subject.project})
+    task = {"project_id": project_id, "kind": subject.kind, "target": subject.target}
+    # Locked, so that two processes do not resume the same session.
+    lock = "" if connection.is_sqlite else " FOR UPDATE"
+    task_id, mine = connection.id_of("tasks", task, lock), {"owner": connection.owner.id}
+    unfinished = SESSIONS.format("sessions.state = 'running' AND tasks.id = :id")
+    known = [] if fresh else connection.rows(unfinished, id=task_id)
+    same = (row for row in known if convert(row, Subject) == subject)
+    if row := next((row for row in same if not connection.owner.lives(row["owner"])), None):
+        this = {"id": row["id"], **mine}
+        connection.execute("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
+        connection.execute("DELETE FROM agents WHERE session_id = :id", id=row["id"])
+    else:
+        generation = connection.rows(FRESH)[0]["generation"] if fresh else 0
+        new = {"task_id": task_id, "generation": generation, "started": now, **mine}
+        about = {"title": subject.title, "version": subject.version, "state": "running"}
+        (row,) = connection.insert("sessions", new | about)
+        base = {"side": "base", "commit": subject.base_commit, "tree": subject.base_tree}
+        head = {"side": "head", "commit": subject.head_commit, "tree": subject.head_tree}
+        _insert(connection, "code_versions", row["id"], (base, head))
+    _insert(connection, "agents", row["id"], agents)
+    return convert({**row, "subject": subject}, Session)
 
 
 def end_session(
-    store: Store, session: Session, review: str = "{}", trials: Sequence[TrialRow] = ()
+    connection: Connection, session: Session, review: str = "{}", trials: Sequence[TrialRow] = ()
 ) -> None:
     """End a session that runs, with the review as JSON. Its findings become rows."""
-
-    def action(connection: Connection) -> None:
-        end = (
-            "UPDATE sessions SET state = 'done', owner = '', review = :review"
-            " WHERE id = :id AND owner = :owner"
-        )
-        if not connection.execute(end, id=session.id, owner=connection.owner.id, review=review):
-            raise ReviewbotError(f"another process has taken over session {session.id}")
-        for finding in json.loads(review).get("findings", ()):
-            known = finding | (finding["location"] or {"path": "", "line": None})
-            _insert(connection, "findings", session.id, [{name: known[name] for name in FINDING}])
-        _insert(connection, "trials", session.id, trials)
-
-    store.run(action)
+    end = (
+        "UPDATE sessions SET state = 'done', owner = '', review = :review"
+        " WHERE id = :id AND owner = :owner"
+    )
+    if not connection.execute(end, id=session.id, owner=connection.owner.id, review=review):
+        raise ReviewbotError(f"another process has taken over session {session.id}")
+    for finding in json.loads(review).get("findings", ()):
+        known = finding | (finding["location"] or {"path": "", "line": None})
+        _insert(connection, "findings", session.id, [{name: known[name] for name in FINDING}])
+    _insert(connection, "trials", session.id, trials)
 
 
-def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
+def list_sessions(connection: Connection, project: str = "") -> tuple[Session, ...]:
     """The newest first, of one project or all."""
     where = "projects.name = :project" if project else "true"
-    return store.run(lambda connection: tuple(_sessions(connection, where, project=project)))
+    return tuple(_sessions(connection, where, project=project))
 
 
-def list_outcomes(store: Store) -> list[tuple[str, dict[str, str]]]:
+def list_outcomes(connection: Connection) -> list[tuple[str, dict[str, str]]]:
     """The newest reviews as JSON, with the model that answered for each agent, `provider:model`."""
     newest = "SELECT id, review FROM sessions WHERE state = 'done' ORDER BY id DESC LIMIT :most"
-
-    def action(connection: Connection) -> list[tuple[str, dict[str, str]]]:
-        return [
-            (row["review"], {a["name"]: a["model"] for a in connection.rows(MODELS, id=row["id"])})
-            for row in connection.rows(newest, most=MAX_OUTCOMES)
-        ]
-
-    return store.run(action)
+    return [
+        (row["review"], {a["name"]: a["model"] for a in connection.rows(MODELS, id=row["id"])})
+        for row in connection.rows(newest, most=MAX_OUTCOMES)
+    ]
 
 
-def load_session(store: Store, id: int) -> Record | None:
-    def action(connection: Connection) -> Record | None:
-        for session in _sessions(connection, "sessions.id = :id", id=id):
-            parts = {
-                name: connection.rows(f"{rows} WHERE session_id = :id ORDER BY {name}.id", id=id)
-                for name, rows in OWN.items()
-            }
-            # SQLite has no booleans.
-            return convert({"session": session} | parts, Record, strict=False, from_attributes=True)
-        return None
-
-    return store.run(action)
+def load_session(connection: Connection, id: int) -> Record | None:
+    for session in _sessions(connection, "sessions.id = :id", id=id):
+        parts = {
+            name: connection.rows(f"{rows} WHERE session_id = :id ORDER BY {name}.id", id=id)
+            for name, rows in OWN.items()
+        }
+        # SQLite has no booleans.
+        return convert({"session": session} | parts, Record, strict=False, from_attributes=True)
+    return None
 
 
-def prune_sessions(store: Store, project: str) -> None:
+def prune_sessions(connection: Connection, project: str) -> None:
     """Remove the sessions of a project that do not run, with their calls."""
-
-    def action(connection: Connection) -> None:
-        for session in _sessions(connection, "projects.name = :project", project=project):
-            if session.state != "running":
-                connection.execute("DELETE FROM sessions WHERE id = :id", id=session.id)
-        connection.execute(
-            "DELETE FROM calls WHERE state <> 'claimed' AND NOT EXISTS (SELECT 1 FROM turns"
-            " WHERE turns.key = calls.key AND turns.generation = calls.generation)"
-        )
-
-    store.run(action)
+    for session in _sessions(connection, "projects.name = :project", project=project):
+        if session.state != "running":
+            connection.execute("DELETE FROM sessions WHERE id = :id", id=session.id)
+    connection.execute(
+        "DELETE FROM calls WHERE state <> 'claimed' AND NOT EXISTS (SELECT 1 FROM turns"
+        " WHERE turns.key = calls.key AND turns.generation = calls.generation)"
+    )
 
 
 def _sessions(connection: Connection, where: str, **values: Any) -> Iterator[Session]:
