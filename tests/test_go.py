@@ -20,6 +20,7 @@ from reviewbot.checks.check import probe
 from reviewbot.checks.compare import compare
 from reviewbot.checks.evidence import FAILURES, CheckRun, Evidence, Report
 from reviewbot.checks.languages.go import GO, PACKAGES, PROGRAM, read_go, read_golangci, read_vet
+from reviewbot.checks.run import job_of_test
 from reviewbot.git.change import Side
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Completed
 
@@ -521,7 +522,7 @@ def test_golangci_lint_runs_in_each_module_that_changes(
 
 
 def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:
-    job = GO.place_test("package x", "tree", "tool")
+    job = job_of_test(GO, "package x", "tree", "tool")
     assert (job.command[2:], job.folder) == (("test", "./reviewbot_reproduction"), "tool")
     assert job.extra_files == {"tool/reviewbot_reproduction/reproduction_test.go": "package x"}
     assert GO.is_missing_name("undefined: shop.Mean")

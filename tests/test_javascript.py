@@ -27,7 +27,7 @@ from reviewbot.checks.languages.javascript import (
     read_tests,
     read_tsc,
 )
-from reviewbot.checks.run import read
+from reviewbot.checks.run import job_of_test, read
 from reviewbot.proofs.proof import Reproduction
 from reviewbot.sandbox.job import Completed
 
@@ -492,7 +492,7 @@ def test_a_claim_is_tested(package: Project) -> None:
     tests = [make(source=head + source) for source in sources]
     proofs = dict(zip(sources, run(package, *tests, language=JAVASCRIPT), strict=True))
     assert {source: proof.result for source, proof in proofs.items()} == sources
-    job = TYPESCRIPT.place_test("source", "tree", "web")
+    job = job_of_test(TYPESCRIPT, "source", "tree", "web")
     assert job.extra_files == {"web/reviewbot_reproduction.test.ts": "source"}
     assert (job.folder, job.command[-1]) == ("web", "reviewbot_reproduction.test.ts")
     assert TYPESCRIPT.is_missing_name("a.test.ts(1,7): error TS2339: Property 'x' does not exist")
