@@ -107,28 +107,10 @@ def read_tests(completed: Completed) -> Report:
     return report
 
 
-ESLINT = Check(
-    name="eslint",
+BIOME = Check(
+    name="biome",
     kind="lint",
     globs=SOURCES,
-    configured_by=(
-        *(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts", "cts")),
-        *(f".eslintrc{end}" for end in (".js", ".cjs", ".yaml", ".yml", ".json", "")),
-        'package.json "eslintConfig"',
-    ),
-    command=("sh", "/reviewbot/reviewbot_eslint.sh", "{files}"),
-    tool_files=probe("reviewbot_eslint.sh"),
-    read=read_eslint,
-    by_project="node",
-    report="eslint.json",
-    seconds=180,
-    distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
-    lookup=("eslint", "--version"),
-    install_hint="run npm ci, pnpm install or yarn (nodeLinker: node-modules), on Node.js >= 18.15",
-)
-BIOME = replace(
-    ESLINT,
-    name="biome",
     configured_by=("biome.json", "biome.jsonc"),
     command=(
         *("sh", "/reviewbot/reviewbot_annotate.sh"),
@@ -137,9 +119,10 @@ BIOME = replace(
     ),
     tool_files=probe("reviewbot_annotate.sh"),
     read=read_annotations,
-    report=None,
+    by_project="node",
+    seconds=180,
     lookup=("biome", "--version"),
-    distant_rules=("*",),
+    install_hint="run npm ci, pnpm install or yarn (nodeLinker: node-modules), on Node.js >= 18.15",
 )
 OXLINT = replace(
     BIOME,
@@ -148,8 +131,23 @@ OXLINT = replace(
     command=("sh", "/reviewbot/reviewbot_annotate.sh", "oxlint", "--format=github", "{files}"),
     lookup=("oxlint", "--version"),
 )
+ESLINT = replace(
+    BIOME,
+    name="eslint",
+    configured_by=(
+        *(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts", "cts")),
+        *(f".eslintrc{end}" for end in (".js", ".cjs", ".yaml", ".yml", ".json", "")),
+        'package.json "eslintConfig"',
+    ),
+    command=("sh", "/reviewbot/reviewbot_eslint.sh", "{files}"),
+    tool_files=probe("reviewbot_eslint.sh"),
+    read=read_eslint,
+    report="eslint.json",
+    distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
+    lookup=("eslint", "--version"),
+)
 TSC = replace(
-    ESLINT,
+    BIOME,
     name="tsc",
     globs=("*.ts", "*.tsx", "*.mts", "*.cts"),
     configured_by=("tsconfig.json",),
@@ -157,12 +155,10 @@ TSC = replace(
     tool_files=probe("reviewbot_tsc.sh"),
     read=read_tsc,
     exit_codes=(0, 1, 2),
-    report=None,
     lookup=("tsc", "--version"),
-    distant_rules=("*",),
 )
 NPM_TEST = replace(
-    ESLINT,
+    BIOME,
     name="npm-test",
     kind="test",
     globs=("*",),  # any file may be read by a test
