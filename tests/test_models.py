@@ -23,6 +23,7 @@ SMALL = {
     "test_cart.py": "from cart import total\n\n\ndef test_total():\n    assert total([1]) == 1\n",
 }
 SILENT = '{"claims": []}'
+PRIVATE_KEY = f"-----BEGIN PRIVATE KEY-----\n{'MIIEpAIBAAKCAQEA' * 4}\n-----END PRIVATE KEY-----"
 
 
 @pytest.fixture
@@ -40,7 +41,8 @@ def server(cart: Project) -> Iterator[VendorServer]:  # noqa: ARG001
     """A compatible server that one panelist asks, as the user file says."""
 
     def script(received: Received) -> Sent:
-        text = SILENT if "find defects" in json.dumps(received.body) else '{"word": "ready"}'
+        said = f"{PRIVATE_KEY}\n{SILENT}"
+        text = said if "find defects" in json.dumps(received.body) else '{"word": "ready"}'
         return fake_openai.answer(text, input_tokens=len(str(received.body)) // 4)
 
     with VendorServer(script).running() as running:
@@ -208,7 +210,10 @@ def test_a_review_asks_once_says_what_it_cost_and_shows_what_was_said(server: Ve
     result = run("review", "HEAD", "-v", "--no-exec")
     assert result.exit_code == 0, result.output
     assert "── critic: first_pass asks gpu:big" in result.stderr
-    assert f"── gpu:big answers critic: first_pass\n│ {SILENT}" in result.stderr
+    hidden = "-----BEGIN PRIVATE KEY-----«secret:private-key»"
+    assert f"── gpu:big answers critic: first_pass\n│ {hidden}\n" in result.stderr
+    assert f"│ {SILENT}" in result.stderr
+    assert "MIIE" not in result.stderr
     assert "Panel: critic (big). 1 call, " in result.stdout
     assert "$0.00" in result.stdout
     result = run("review", "HEAD", "--no-exec")

@@ -16,7 +16,7 @@ from reviewbot.errors import ModelError, UsageError
 from reviewbot.events import Event
 from reviewbot.reports.words import usage_words
 from reviewbot.talk.chat import Chat, open_chat, read_answer
-from reviewbot.text.secrets import safe
+from reviewbot.text.secrets import safe_lines
 
 HELP = """\
 Whatever does not begin with / goes to the lead, who may consult the others or delegate to them.
@@ -111,8 +111,7 @@ async def _obey(line: str, chat: Chat) -> None:
 
 
 def _print(text: str) -> None:
-    for line in text.split("\n"):
-        click.echo(safe(line))
+    click.echo("\n".join(safe_lines(text)))
 
 
 def _show(event: Event) -> None:
@@ -123,7 +122,7 @@ def _show(event: Event) -> None:
     calls = [line for line in event.text.split("\n") if line.startswith("calls ")]
     if phase.startswith("chat") and not calls and not is_given("verbose"):
         return  # it is printed as the answer
-    for line in calls or read_answer(event.text).split("\n"):
+    for line in calls or safe_lines(read_answer(event.text)):
         say(f"  {who} {line}" if calls else f"  {who}: {line}", by=event.who)
 
 

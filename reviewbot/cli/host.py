@@ -22,6 +22,7 @@ from reviewbot.git.repository import Repository
 from reviewbot.services import Host
 from reviewbot.state import State, find_state, load_dismissals, user_folder
 from reviewbot.text.plain import plain
+from reviewbot.text.secrets import safe_lines
 from reviewbot.verdict.document import Finding, Review
 
 # https://github.com/motdotla/dotenv#what-rules-does-the-parsing-engine-follow, without expansion
@@ -167,7 +168,7 @@ async def show_progress() -> AsyncIterator[Emit]:
             asks, answers = f"{name} asks {event.who}", f"{event.who} answers {name}"
             print(end=clear, file=sys.stderr)
             say(f"── {asks if event.seconds is None else answers}", by=event.who)
-            for line in event.text.rstrip("\n").split("\n"):
+            for line in safe_lines(event.text):
                 say(f"│ {line}", by=event.who)
         if event.seconds is None:
             running.append(name)

@@ -33,8 +33,7 @@ from reviewbot.reports import render, words
 from reviewbot.state import State, load_dismissals, read_review
 from reviewbot.store.database import FILE, Store, open_store
 from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions
-from reviewbot.text.plain import plain
-from reviewbot.text.secrets import redact, safe
+from reviewbot.text.secrets import redact, safe, safe_lines
 from reviewbot.verdict.calibration import truth_of
 from reviewbot.verdict.document import Review
 
@@ -79,8 +78,7 @@ def tried(record: Record) -> Iterator[str]:
 
 def _block(title: str, text: str) -> Iterator[str]:
     yield safe(f"── {title}")
-    for line in redact(text.rstrip("\n"))[0].split("\n"):
-        yield plain(f"│ {line}")
+    yield from (f"│ {line}" for line in safe_lines(text))
 
 
 def chat_lines(record: Record) -> Iterator[str]:

@@ -145,6 +145,11 @@ def safe(line: str) -> str:
     return plain(redact(line)[0]).rstrip()
 
 
+def safe_lines(text: str) -> list[str]:
+    """The lines of a text, each as by `safe`. A secret may be longer than one."""
+    return [plain(line) for line in redact(text.rstrip("\n"))[0].split("\n")]
+
+
 def _is_placeholder(name: str, value: str) -> bool:
     if name == "private-key":
         return BASE64_RUN.search(value) is None
