@@ -310,12 +310,16 @@ def test_a_leads_and_others_are_asked_by_name(serve: Serve) -> None:
 
 def test_who_does_not_answer_is_said_and_the_conversation_goes_on(serve: Serve) -> None:
     refusal = Sent(status=400, chunks=(b"{}",))
-    serve(lambda r: {"answer": "\x1b[31mred"} if "Second" in prompt_of(r) else refusal)
-    done = run("chat", text="First\nSecond\n")
+    key = f"-----BEGIN PRIVATE KEY-----\n{'MIIEpAIBAAKCAQEA' * 4}\n-----END PRIVATE KEY-----"
+    said = {"answer": f"\x1b[31mred\n{key}"}
+    serve(lambda r: said if "Second" in prompt_of(r) else refusal)
+    done = run("chat", "-v", text="First\nSecond\n")
     assert done.exit_code == 0
     assert "reviewbot: " in done.stderr
     assert "red" in done.stdout
     assert "\x1b" not in done.stdout
+    assert done.output.count("«secret:private-key»") > 1  # as an answer, and where all is shown
+    assert "MIIE" not in done.output
 
 
 def test_a_conversation_ends_in_the_time_that_it_was_given(serve: Serve) -> None:

@@ -72,7 +72,7 @@ def scan_secrets(file: ChangedFile) -> Iterator[Diagnostic]:
 
 def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
     """Text that a reader does not see, or sees in another order (CVE-2021-42574)."""
-    is_html = language_of(file.path) == "html"  # mails are padded so that their preview ends
+    is_html = language_of(file.path) == "html"  # emails are padded so that their preview ends
     is_prose = is_html or classify(file.path) in ("documentation", "data", "fixture")
     usual = ("control", "filler", "zero_width") if is_html else ("control", "filler")
     for number, text in file.added.items():

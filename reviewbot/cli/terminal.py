@@ -76,7 +76,8 @@ class Command(click.Command):
     def __init__(self, *, callback: Callable[..., Any], **given: Any) -> None:
         @wraps(callback)
         def run(*args: Any, **kwargs: Any) -> None:
-            code, ctx = callback(*args, **kwargs), click.get_current_context()
+            code = callback(*args, **kwargs)
+            ctx = click.get_current_context()
             if isinstance(self, Group) and ctx.invoked_subcommand is None:
                 ctx.invoke(next(iter(self.commands.values())))  # the first of its commands
             if iscoroutine(code):

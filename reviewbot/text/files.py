@@ -85,7 +85,7 @@ FIXTURE_OF_TESTS = re.compile(
     re.DOTALL,
 )
 # These say what runs on a build server, so somebody has to look at them.
-WORKFLOW = _globs("""
+YAML_CODE = _globs("""
     .github/workflows/*.yml .github/workflows/*.yaml action.yml action.yaml .gitlab-ci.yml
     .circleci/config.yml azure-pipelines.yml azure-pipelines.yaml
     compose.yml compose.yaml compose.*.yml compose.*.yaml docker-compose*.yml docker-compose*.yaml
@@ -116,7 +116,7 @@ def classify(path: str) -> FileClass:
     """
     name = path.lower()
     language = language_of(path)
-    for kind, pattern in (*CLASSES.items(), ("fixture", FIXTURE_OF_TESTS), ("source", WORKFLOW)):
+    for kind, pattern in (*CLASSES.items(), ("fixture", FIXTURE_OF_TESTS), ("source", YAML_CODE)):
         if pattern.search(name):
             return kind
     if language in ("json", "yaml", "toml", "ini", "xml"):

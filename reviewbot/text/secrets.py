@@ -147,7 +147,7 @@ def safe(line: str) -> str:
 
 def safe_lines(text: str) -> list[str]:
     """The lines of a text, each as by `safe`. A secret may be longer than one."""
-    return [plain(line) for line in redact(text.rstrip("\n"))[0].split("\n")]
+    return [plain(line).rstrip() for line in redact(text.rstrip("\n"))[0].split("\n")]
 
 
 def _is_placeholder(name: str, value: str) -> bool:
