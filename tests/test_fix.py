@@ -19,14 +19,14 @@ from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
 from reviewbot.fixing import _with_debate_of, fix
-from reviewbot.git.change import Location
+from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.tasks.cycle import Draft, Edit, apply_edits
-from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult
+from reviewbot.tasks.task import Candidate, Judgement, Task, TaskResult
 from reviewbot.tasks.trial import Trials, _merged, identities
 from reviewbot.verdict.document import Review
 from tests.served import configuration, configure, live_in
@@ -375,9 +375,9 @@ def test_linters_fix_what_they_can_together(project: Project) -> None:
 def test_what_changes_nothing_or_cannot_be_made_is_no_fix(project: Project) -> None:
     project.commit("Begin", {"a.py": "x = 1\n"})
     project.commit("Change", {"a.py": "x = 2\n"})
-    judged: list[Step] = []
+    judged: list[Change] = []
 
-    async def judge(step: Step) -> Judgement:
+    async def judge(step: Change, _: Evidence) -> Judgement:
         judged.append(step)
         return Judgement()
 

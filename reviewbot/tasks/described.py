@@ -9,7 +9,6 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from functools import partial
 from posixpath import dirname, join
 from statistics import mode
 from textwrap import shorten
@@ -17,7 +16,7 @@ from textwrap import shorten
 from msgspec import Struct
 
 from reviewbot.checks.check import Check, is_below
-from reviewbot.checks.evidence import FAILURES, TestOutcome
+from reviewbot.checks.evidence import FAILURES, Evidence, TestOutcome
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.run import applies
 from reviewbot.context.brief import names_of
@@ -28,7 +27,7 @@ from reviewbot.proofs.proof import Reproduction, Run, is_in_test, run_reproducti
 from reviewbot.sandbox.job import last_line
 from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.goals import project_at, run_suite
-from reviewbot.tasks.task import Attempt, Judgement, Step, Task
+from reviewbot.tasks.task import Attempt, Judgement, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify, language_of
 from reviewbot.text.plain import first_line, unstyled
@@ -133,7 +132,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
             given={path: tidied},
             details={"report": text, "cause": hypothesis.cause, "test": test, "path": path},
             purpose=f"{text}\n\nThe test of it, which is part of the change:\n{test}",
-            judge=partial(_judge, reproduction, path, folder, trials, "fix"),
+            judge=lambda step, _: _judge(reproduction, path, folder, trials, "fix", step.head_tree),
             instead=following,
         )
 
@@ -144,10 +143,10 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
 
 
 async def _judge(
-    reproduction: Reproduction, path: str, folder: str, trials: Trials, what: str, step: Step
+    reproduction: Reproduction, path: str, folder: str, trials: Trials, what: str, tree: str
 ) -> Judgement:
     """Whether the test that failed before passes."""
-    run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
+    run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
     if run.outcome != "passes":
         words = f"The test {run.outcome.replace('_', ' ')}.\n{shown(run.output)}"
         return Judgement(unmet=(words.rstrip(),))
@@ -199,10 +198,10 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
     named = await files_about("\n".join(said), trials)
     changed = [file.path for file in last.files if classify(file.path) == "source"][:MAX_CHANGED]
 
-    async def judge(step: Step) -> Judgement:
+    async def judge(step: Change, _: Evidence) -> Judgement:
         after: list[TestOutcome] = []
         for suite in suites:
-            report = await run_suite(step.after, suite, trials)
+            report = await run_suite(step.head_tree, suite, trials)
             if report.problem:
                 words = f"{suite.name} does not run to its end: {report.problem}."
                 return Judgement(unmet=(words,))
@@ -324,7 +323,7 @@ async def prepare_feature(
         given={path: tidied},
         purpose=prompts.render("step", **given),
         details=given,
-        judge=partial(_judge, reproduction, path, folder, trials, "step"),
+        judge=lambda step, _: _judge(reproduction, path, folder, trials, "step", step.head_tree),
         instead=None if earlier else again,
     )
 

@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from msgspec.structs import replace
 
+from reviewbot.checks.evidence import Evidence
 from reviewbot.checks.project import Project
 from reviewbot.context.brief import Brief, brief_about
+from reviewbot.git.change import Change
 from reviewbot.proofs.proof import Proof, run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
 from reviewbot.tasks.cycle import failed, result_of, work
-from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult, Trial
+from reviewbot.tasks.task import Candidate, Judgement, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials, identities
 from reviewbot.text.files import classify
 from reviewbot.verdict.decide import COPY, alike
@@ -67,6 +68,29 @@ def task_of(findings: Sequence[Finding], trials: Trials, done: Sequence[Finding]
             doubt = "" if finding.proof else ", unless denied below. Before the change it fails too"
             name, source = test.reproduction.name, test.reproduction.source
             said.append(f"\nThis {name} fails without the fix and passes with it{doubt}:\n{source}")
+
+    async def judge(step: Change, evidence: Evidence) -> Judgement:
+        """Which findings still stand, or stand again. Their own tests run again."""
+        left = Counter(identities(evidence.new_results))
+        # Others may have the same words, with another number in them.
+        others = Counter(identities(trials.evidence.new_results))
+        others -= Counter(identities(f.result for f in findings if f.result))
+        unmet, unproven = list[str](), list[str]()
+        for finding in findings:
+            test = _test_of(finding)
+            words = await _failure(test, step.head_tree, trials) if test else ""
+            if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
+                unmet.append(f"{finding.id} is still reported.")
+            elif words and finding.proof:
+                unmet.append(f"{finding.id} still {words}.")
+            elif not finding.result and (words or not test):
+                unproven.append(f"Nothing that was executed shows that {finding.id} is gone.")
+        for finding in done:
+            test = _test_of(finding)
+            if test and (words := await _failure(test, step.head_tree, trials)):
+                unmet.append(f"{finding.id}, which was fixed, {words}.\n{test.reproduction.source}")
+        return Judgement(unmet=tuple(unmet), unproven=tuple(unproven))
+
     return Task(
         id=findings[0].id if findings else "",
         kind="fix",
@@ -74,7 +98,7 @@ def task_of(findings: Sequence[Finding], trials: Trials, done: Sequence[Finding]
         paths=tuple(dict.fromkeys(paths)),
         details={"findings": named, "test_of": _test_of},
         purpose="\n".join(filter(None, said)),
-        judge=partial(_judge, tuple(findings), tuple(done), trials),
+        judge=judge,
         findings=named,
     )
 
@@ -85,43 +109,19 @@ def _test_of(finding: Finding) -> Proof | None:
     return test if test and (test.head == "fails" or test.result == "proven") else None
 
 
-async def _judge(
-    findings: Sequence[Finding], done: Sequence[Finding], trials: Trials, step: Step
-) -> Judgement:
-    """Which findings still stand, or stand again. Their own tests run again."""
-    left = Counter(identities(step.evidence.new_results))
-    # Others may have the same words, with another number in them.
-    others = Counter(identities(trials.evidence.new_results))
-    others -= Counter(identities(f.result for f in findings if f.result))
-    unmet, unproven = list[str](), list[str]()
-    for finding in findings:
-        test = _test_of(finding)
-        words = await _failure(test, step, trials) if test else ""
-        if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
-            unmet.append(f"{finding.id} is still reported.")
-        elif words and finding.proof:
-            unmet.append(f"{finding.id} still {words}.")
-        elif not finding.result and (words or not test):
-            unproven.append(f"Nothing that was executed shows that {finding.id} is gone.")
-    for finding in done:
-        if (test := _test_of(finding)) and (words := await _failure(test, step, trials)):
-            unmet.append(f"{finding.id}, which was fixed, {words}.\n{test.reproduction.source}")
-    return Judgement(unmet=tuple(unmet), unproven=tuple(unproven))
-
-
-async def _failure(proof: Proof, step: Step, trials: Trials) -> str:
+async def _failure(proof: Proof, tree: str, trials: Trials) -> str:
     """How a reproduction fails with a candidate; empty if it passes."""
     reproduction, executor, folder = proof.reproduction, trials.executor, proof.folder
     if reproduction.kind == "benchmark":
         try:
             source, before = reproduction.source, trials.change.base_tree
-            ratio = await compare_times(source, before, step.after, executor, folder)
+            ratio = await compare_times(source, before, tree, executor, folder)
         except ValueError as error:
             return f"cannot be measured: {error}"
         is_slow = ratio.middle > THRESHOLD
         return f"takes longer than before the change: {ratio.words}" if is_slow else ""
     language = trials.languages[reproduction.language]
-    run = await run_reproduction(reproduction, step.after, language, executor, folder)
+    run = await run_reproduction(reproduction, tree, language, executor, folder)
     return "" if run.outcome == "passes" else "fails the test that was written for it"
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
-from reviewbot.checks.evidence import Report
+from reviewbot.checks.evidence import Evidence, Report
 from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.run import IDS, NO_TEST, job_of, read
 from reviewbot.debate import prompts
@@ -18,7 +18,7 @@ from reviewbot.git.change import Change
 from reviewbot.proofs.search import compare_behaviour
 from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
 from reviewbot.tasks.gate import parse
-from reviewbot.tasks.task import Judge, Judgement, Kind, Step, Task
+from reviewbot.tasks.task import Judge, Judgement, Kind, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.text.secrets import shown
@@ -54,12 +54,12 @@ class BenchmarkAnswer(Struct, frozen=True):
 async def refactor(paths: Sequence[str], trials: Trials) -> Task:
     """Fewer branches or statements, with the same public names and the same behaviour."""
 
-    async def judge(step: Step) -> Judgement:
-        changed = [file.path for file in step.change.files]
-        before = size_of(await trials.repository.read_files(step.before, changed))
-        after = size_of(await trials.repository.read_files(step.after, changed))
+    async def judge(step: Change, evidence: Evidence) -> Judgement:
+        changed = [file.path for file in step.files]
+        before = size_of(await trials.repository.read_files(step.base_tree, changed))
+        after = size_of(await trials.repository.read_files(step.head_tree, changed))
         words = f"{after[0]} branches and {after[1]} statements, before {before[0]} and {before[1]}"
-        judgement = await judge_behaviour(step, trials)
+        judgement = await judge_behaviour(step, evidence, trials)
         if any(new > old for new, old in zip(after, before, strict=True)) or after == before:
             return replace(judgement, unmet=(*judgement.unmet, f"It is not simpler: {words}."))
         return replace(judgement, facts=(f"{words[0].upper()}{words[1:]}.", *judgement.facts))
@@ -82,12 +82,12 @@ async def performance(paths: Sequence[str], trials: Trials) -> Task:
     except ValueError as error:
         raise UsageError(f"the benchmark of {writer} does not run: {error}") from error
 
-    async def judge(step: Step) -> Judgement:
-        judgement = await judge_behaviour(step, trials)
+    async def judge(step: Change, evidence: Evidence) -> Judgement:
+        judgement = await judge_behaviour(step, evidence, trials)
         if judgement.unmet:
             return judgement
         try:
-            ratio = await compare_times(source, step.before, step.after, trials.executor, folder)
+            ratio = await compare_times(source, tree, step.head_tree, trials.executor, folder)
         except ValueError as error:
             return replace(judgement, unmet=(f"The benchmark does not run: {error}.",))
         if ratio.high >= 1 / THRESHOLD:
@@ -132,11 +132,11 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
         if not survivors:
             raise UsageError("tests run every line of it, and notice every defect that was tried")
 
-    async def judge(step: Step) -> Judgement:
-        changed = [file.path for file in step.change.files]
+    async def judge(step: Change, _: Evidence) -> Judgement:
+        changed = [file.path for file in step.files]
         if others := [path for path in changed if classify(path) not in ("test", "fixture")]:
             return Judgement(unmet=(f"It changes {others[0]}, which is no test.",))
-        after = await run_suite(step.after, suite, trials, lines)
+        after = await run_suite(step.head_tree, suite, trials, lines)
         known = {test.id for test in before.tests}
         new = [test for test in after.tests if test.id not in known]
         if not new or any(test.outcome != "passed" for test in new):
@@ -152,7 +152,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
         tried = list[str]()
         for path, mutant in _choose(contents, fresh) if missing else survivors:
             tried.append(f"{mutant.words} at {path}:{mutant.line}")
-            if await _is_noticed(step.after, path, mutant, suite, ids, trials):
+            if await _is_noticed(step.head_tree, path, mutant, suite, ids, trials):
                 more = f"run {count} lines that no test ran, and " if count else ""
                 return Judgement(facts=(f"The new tests {more}fail with {tried[-1]}.",))
         if not tried:
@@ -230,18 +230,18 @@ async def _is_noticed(
     return any(test.outcome == "failed" for test in report.tests)
 
 
-async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
+async def judge_behaviour(step: Change, evidence: Evidence, trials: Trials) -> Judgement:
     """Public functions of changed files are called with the same arguments before and after.
 
     What is not called in that way counts as unchanged where tests run every changed line of it.
     """
-    paths = [file.path for file in step.change.files if classify(file.path) != "documentation"]
+    paths = [file.path for file in step.files if classify(file.path) != "documentation"]
     if tests := [path for path in paths if classify(path) == "test"]:
         return Judgement(unmet=(f"It changes the tests ({tests[0]}), which say what to keep.",))
     if others := [path for path in paths if not path.endswith(".py")]:
         return Judgement(unmet=(f"It changes {others[0]}, of which no behaviour is compared.",))
-    before = await trials.repository.read_files(step.before, paths)
-    after = await trials.repository.read_files(step.after, paths)
+    before = await trials.repository.read_files(step.base_tree, paths)
+    after = await trials.repository.read_files(step.head_tree, paths)
     folder = await trials.folder_of(paths)
     unmet, functions, others = list[str](), list[tuple[bool, str]](), list[str]()
     for path in paths:
@@ -254,11 +254,11 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
         others += sorted(old.keys() - same - {*names})  # classes, and what is asynchronous
         functions += [(name in same, f"{module}:{name}") for name in names]
     chosen = [name for _, name in sorted(functions)[:MAX_FUNCTIONS]]  # first what is changed itself
-    found = await compare_behaviour(chosen, step.before, step.after, trials.executor, folder)
+    found = await compare_behaviour(chosen, step.base_tree, step.head_tree, trials.executor, folder)
     unmet += [f"It changes behaviour: {c.words}." for c in found if c.before]
     left = [comparison for comparison in found if comparison.problem]
     is_partial = left or others or not found or len(functions) > MAX_FUNCTIONS
-    unproven = list(_untested(step)) if is_partial else []
+    unproven = list(_untested(step, evidence)) if is_partial else []
     if unproven:
         unproven += [f"{comparison.words}." for comparison in left]
     count = sum(c.count for c in found)
@@ -321,11 +321,11 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
                 yield from _executed(child)
 
 
-def _untested(step: Step) -> Iterator[str]:
+def _untested(step: Change, evidence: Evidence) -> Iterator[str]:
     """Changed lines that no test runs, and those that only go away, of which tests say nothing."""
-    suites = [r.report for r in step.evidence.runs if r.side == "head" and r.kind == "test"]
+    suites = [r.report for r in evidence.runs if r.side == "head" and r.kind == "test"]
     passed = [test for suite in suites for test in suite.tests if test.outcome == "passed"]
-    for file in step.change.files:
+    for file in step.files:
         left = {n for suite in suites for n in suite.statements.get(file.path, ())}
         left &= file.added_lines
         left -= {n for test in passed for n in test.lines.get(file.path, ())}

@@ -24,15 +24,6 @@ class Candidate(Struct, frozen=True, kw_only=True):
     explanation: str = ""
 
 
-class Step(Struct, frozen=True, kw_only=True):
-    """A candidate that was executed: what it changes, and all checks with it."""
-
-    before: str
-    after: str
-    change: Change
-    evidence: Evidence
-
-
 class Judgement(Struct, frozen=True, kw_only=True):
     """Whether a candidate does what its task asks for; `unproven` is what could not be executed."""
 
@@ -41,7 +32,8 @@ class Judgement(Struct, frozen=True, kw_only=True):
     facts: tuple[str, ...] = ()
 
 
-Judge = Callable[[Step], Awaitable[Judgement]]
+# Of a candidate that was executed: what it changes, and what all checks say with it.
+Judge = Callable[[Change, Evidence], Awaitable[Judgement]]
 
 
 class Attempt(Struct, frozen=True):

@@ -20,7 +20,7 @@ from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
 from reviewbot.sandbox.executor import Executor
 from reviewbot.tasks.gate import refusals_of
-from reviewbot.tasks.task import Candidate, Judgement, Step, Task, Trial
+from reviewbot.tasks.task import Candidate, Judgement, Task, Trial
 from reviewbot.text.files import classify
 from reviewbot.text.secrets import shown
 
@@ -63,7 +63,6 @@ class Trials(Struct, frozen=True, kw_only=True):
             words = ("It takes the whole change back.",)
             return replace(trial, judgement=Judgement(unproven=words))
         found = await self._collect(tree)
-        step = Step(before=head, after=tree, change=own, evidence=found)
         # Of a test that is given, nothing can be mended.
         places = [(r, r.location) for r in found.new_results if r.kind == "diagnostic"]
         given = tuple(result for result, at in places if at and at.path in task.given)
@@ -71,7 +70,7 @@ class Trials(Struct, frozen=True, kw_only=True):
         worse = tuple(w for w in _regressions(self.evidence, found) if w not in about_given)
         trial = replace(trial, regressions=worse, evidence=found)
         if trial.outcome != "refused":  # else what the task asks for need not be run
-            judgement = await task.judge(step)
+            judgement = await task.judge(own, found)
             facts, unproven = [*judgement.facts], [*judgement.unproven, *sorted(about_given)]
             for run in found.runs:
                 if run.side == "head" and run.outcome != "ended":
