@@ -44,16 +44,14 @@ class Chat:
         self.lead = members[0].name
         self.history: list[tuple[str, str]] = []
         self.client, self._brief = services.client, brief
-        self._alone = Panel(members, self.client)
-        self._with_tools = Panel(members, self.client, box)
         table = {
             **TOOLS,
             "consult": (self._consult, "Ask a colleague a question. They see nothing else."),
             "delegate": (self._delegate, "Give a colleague a task. They have your other tools."),
         }
-        if box and len(members) > 1:
-            box = ToolBox(box.context, table, STEPS)
-        self._leads = Panel(members, self.client, box)
+        for_lead = ToolBox(box.context, table, STEPS) if box and len(members) > 1 else box
+        boxes = {"chat": for_lead, "consult": None, "delegate": box}
+        self._panels = {kind: Panel(members, self.client, boxes[kind]) for kind in boxes}
         self._asked = Counter[str]()
 
     def check(self, name: str) -> str:
@@ -79,7 +77,7 @@ class Chat:
         given = {name: text for name, text in zip(asked, answers, strict=True) if text}
         self.history += given.items()
         if not given:
-            raise ModelError(self._leads.absences[-1].reason)
+            raise ModelError(self._panels["chat"].absences[-1].reason)
         return given
 
     async def _answer(self, name: str, message: str) -> str:
@@ -87,29 +85,30 @@ class Chat:
         others = [member for member in self.members.values() if member.name != name]
         given = {"history": said[-MAX_HISTORY:], "is_cut": len(said) > MAX_HISTORY}
         text = prompts.render("chat", who=name, others=others, message=message, **given)
-        return await self._ask(self._leads, name, f"chat_{self._asked['chat']}", text)
+        return await self._ask("chat", name, text)
 
     async def _consult(
         self, _: Context, name: Name, question: Annotated[str, Meta(description="all of it")]
     ) -> str:
-        return await self._hand_over("consult", self._alone, name, question)
+        return await self._hand_over("consult", name, question)
 
     async def _delegate(
         self, _: Context, name: Name, task: Annotated[str, Meta(description="what, and why")]
     ) -> str:
-        return await self._hand_over("delegate", self._with_tools, name, task)
+        return await self._hand_over("delegate", name, task)
 
-    async def _hand_over(self, kind: str, panel: Panel, name: str, message: str) -> str:
+    async def _hand_over(self, kind: str, name: str, message: str) -> str:
         if name not in self.members:
             return f"nobody is called {name}; there is {', '.join(self.members)}"
         self._asked[kind] += 1
         text = prompts.render("colleague", message=message, is_task=kind == "delegate")
-        answer = await self._ask(panel, name, f"{kind}_{self._asked[kind]}", text)
-        return answer or f"{name} gave no answer: {panel.absences[-1].reason}"
+        answer = await self._ask(kind, name, text)
+        return answer or f"{name} gave no answer: {self._panels[kind].absences[-1].reason}"
 
-    async def _ask(self, panel: Panel, name: str, phase: str, text: str) -> str:
-        question = Question(name, phase, text, self._brief, msgspec.json.schema(Answer))
-        answers = await panel.ask([question], read_answer)
+    async def _ask(self, kind: str, name: str, text: str) -> str:
+        phase, schema = f"{kind}_{self._asked[kind]}", msgspec.json.schema(Answer)
+        question = Question(name, phase, text, self._brief, schema)
+        answers = await self._panels[kind].ask([question], read_answer)
         return answers[0][1] if answers else ""
 
 
