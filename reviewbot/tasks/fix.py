@@ -138,7 +138,7 @@ async def _largest_batch(
         more = replace(candidate, files={**kept, **files})
         fixed = [f for f in findings if f.result and f.location and f.location.path in more.files]
         trial = await trials.try_out(more, task_of(fixed, trials))
-        if trial.judgement.unmet and not trial.refusals and not trial.regressions:
+        if trial.judgement.unmet and not trial.refusals:
             ids = {words.split()[0] for words in trial.judgement.unmet}
             left = {alike(finding) for finding in fixed if finding.id in ids}
             fixed = [finding for finding in fixed if alike(finding) not in left]

@@ -75,27 +75,25 @@ class Trial(Struct, frozen=True, kw_only=True):
 
     Attributes:
         tree, changed: empty if it could not be made.
-        refusals: what no candidate may do.
-        regressions: what checks report because of it, and what does not end any more.
+        refusals: what no candidate may do, or what checks report because of it.
     """
 
     candidate: Candidate
     tree: str = ""
     changed: tuple[ChangedFile, ...] = ()
     refusals: tuple[str, ...] = ()
-    regressions: tuple[str, ...] = ()
     judgement: Judgement = Judgement()
     evidence: Evidence = Evidence()
 
     @property
     def outcome(self) -> Literal["fixed", "suggested", "refused"]:
-        if self.refusals or self.regressions or self.judgement.unmet:
+        if self.refusals or self.judgement.unmet:
             return "refused"
         return "suggested" if self.judgement.unproven else "fixed"
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        return (*self.refusals, *self.regressions, *self.judgement.unmet, *self.judgement.unproven)
+        return (*self.refusals, *self.judgement.unmet, *self.judgement.unproven)
 
 
 class TaskResult(Struct, frozen=True, kw_only=True):

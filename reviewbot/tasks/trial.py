@@ -68,16 +68,16 @@ class Trials(Struct, frozen=True, kw_only=True):
         given = tuple(result for result, at in places if at and at.path in task.given)
         about_given = {*_regressions(Evidence(), Evidence(results=given))}
         worse = tuple(w for w in _regressions(self.evidence, found) if w not in about_given)
-        trial = replace(trial, regressions=worse, evidence=found)
-        if trial.outcome != "refused":  # else what the task asks for need not be run
-            judgement = await task.judge(own, found)
-            facts, unproven = [*judgement.facts], [*judgement.unproven, *sorted(about_given)]
-            for run in found.runs:
-                if run.side == "head" and run.outcome != "ended":
-                    said = f"{run.check} did not run to its end: {run.reason.rstrip('.')}."
-                    (unproven if run.kind == "test" else facts).append(said)
-            judgement = replace(judgement, facts=tuple(facts), unproven=tuple(unproven))
-            trial = replace(trial, judgement=judgement)
+        if worse:  # what the task asks for need not be run
+            return replace(trial, refusals=worse, evidence=found)
+        judgement = await task.judge(own, found)
+        facts, unproven = [*judgement.facts], [*judgement.unproven, *sorted(about_given)]
+        for run in found.runs:
+            if run.side == "head" and run.outcome != "ended":
+                said = f"{run.check} did not run to its end: {run.reason.rstrip('.')}."
+                (unproven if run.kind == "test" else facts).append(said)
+        judgement = replace(judgement, facts=tuple(facts), unproven=tuple(unproven))
+        trial = replace(trial, evidence=found, judgement=judgement)
         old = {f.path: before.get(f.path) for f in own.files if classify(f.path) == "test"}
         if old and trial.outcome != "refused":
             with_old = await self.repository.make_tree(tree, old)
@@ -86,7 +86,7 @@ class Trials(Struct, frozen=True, kw_only=True):
             known += [r for r in found.results if r.kind != "diagnostic"]
             seen = replace(self.evidence, results=tuple(known))
             more = _regressions(seen, await self._collect(with_old))
-            trial = replace(trial, regressions=tuple(f"With the old tests: {m}" for m in more))
+            trial = replace(trial, refusals=tuple(f"With the old tests: {m}" for m in more))
         return trial
 
     async def refusals(
