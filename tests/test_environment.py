@@ -83,8 +83,8 @@ def test_an_environment_of_reviewbot_alone_is_not_that_of_a_project(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own, other = root.parent / "own", root.parent / "other"
-    for folder in (own, other):
-        make_venv(folder)
+    packages = make_venv(own)
+    make_venv(other)
     write(other, {"lib/python3.11/site-packages/pytest/__init__.py": ""})
     base = root.parent / "base"  # what is installed there is not in an environment made of it
     write(base, {"lib/python3.11/site-packages/pytest/__init__.py": "", "lib/python3.11/os.py": ""})
@@ -95,6 +95,11 @@ def test_an_environment_of_reviewbot_alone_is_not_that_of_a_project(
     assert find_environment(root, variables).python == f"{own}/bin/python"
     monkeypatch.setattr(sys, "prefix", str(own))
     assert find_environment(root, variables).python == f"{other}/bin/python3"
+    for name in ("reviewbot", "pytest", "MarkupSafe", "pygithub", "pip"):  # some required by others
+        (packages / f"{name}-1.0.dist-info").mkdir()
+    assert find_environment(root, variables).python == f"{other}/bin/python3"
+    (packages / "shop-1.0.dist-info").mkdir()
+    assert find_environment(root, variables).python == f"{own}/bin/python"
 
 
 def test_a_python_of_the_path_is_no_shim_and_not_of_the_tree(root: Path) -> None:

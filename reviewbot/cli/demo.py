@@ -1,6 +1,5 @@
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +11,7 @@ from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import FOLDER, Command, deliver, output_option, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
-from reviewbot.errors import UsageError, install_command
+from reviewbot.errors import UsageError
 from reviewbot.git.repository import Repository
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review
@@ -37,8 +36,6 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
     replay = Replay.from_file(record or RECORDING, record=record is not None)
     who = replay.recording.answered_by or "a language model"
     when = f" on {replay.recording.answered_on}" if replay.recording.answered_on else ""
-    # The project has no environment of its own; another one that is active may lack pytest.
-    own = {"VIRTUAL_ENV": sys.prefix} if find_spec("pytest") else {}
     with TemporaryDirectory(prefix="reviewbot-demo-") as temporary:
         folder = keep or Path(temporary)
         if folder.exists() and any(folder.iterdir()):
@@ -60,15 +57,13 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
                     journal=state.journal(),
                     providers={"replay": replay},
                     panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
-                    variables={**os.environ, **own},
+                    variables={**os.environ, "VIRTUAL_ENV": sys.prefix},
                     emit=emit,
                 )
                 result = await review("HEAD", host)
         state.save(result)
     deliver(render(result, format, style_for()))
-    if any("pytest is not installed" in check.text for check in result.checks):
-        say(f"To run the tests of the shop: {install_command()} pytest")
-    elif replay.outdated:
+    if replay.outdated:
         say("The recording is older than the prompts: other questions were answered.")
     if keep:
         say(f"The project is in {keep}: reviewbot -C {keep} explain F1")

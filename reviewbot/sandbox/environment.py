@@ -11,6 +11,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, requires
 from itertools import chain, pairwise, product
 from pathlib import Path, PurePosixPath
 
@@ -281,7 +282,22 @@ def _is_environment(folder: Path) -> bool:
 
 def _is_environment_or_has_pytest(python: Path) -> bool:
     """An environment of reviewbot alone, such as pre-commit makes and activates, is none."""
-    pattern = "lib/python3*/*-packages/pytest/__init__.py"
     folder = python.parent.parent
-    prefix = folder if _is_environment(folder) else python.resolve().parent.parent
-    return (prefix is folder and folder != Path(sys.prefix)) or any(prefix.glob(pattern))
+    if _is_environment(folder):
+        return folder != Path(sys.prefix) or not _is_of_reviewbot_alone(folder)
+    return any(python.resolve().parent.parent.glob("lib/python3*/*-packages/pytest/__init__.py"))
+
+
+def _is_of_reviewbot_alone(folder: Path) -> bool:
+    """Whether it has nothing but reviewbot, what it requires, and what installs packages."""
+    known, names = {"pip", "setuptools", "wheel"}, ["reviewbot"]
+    for name in names:
+        with suppress(PackageNotFoundError):
+            needed = [n for n in requires(name) or () if name == "reviewbot" or "extra ==" not in n]
+            names += {_plain_name(re.split(r"[^\w.-]", n)[0]) for n in needed} - {*names}
+    found = folder.glob("lib/python3*/site-packages/*-info")
+    return {_plain_name(path.name.partition("-")[0]) for path in found} <= known.union(names)
+
+
+def _plain_name(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()

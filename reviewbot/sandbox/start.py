@@ -30,8 +30,11 @@ ETC = {
     "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
 }
 OWN_PACKAGES = sysconfig.get_path("purelib")
-# Those that are seen there: coverage, and hypothesis with what it imports.
-LENT_PACKAGES = ("coverage", "hypothesis", "_hypothesis_globals.py", "sortedcontainers")
+# Those that are seen there: coverage, and pytest and hypothesis with what these import.
+LENT_PACKAGES = (
+    *("coverage", "pytest", "_pytest", "py.py", "iniconfig", "packaging", "pluggy", "pygments"),
+    *("hypothesis", "_hypothesis_globals.py", "sortedcontainers"),
+)
 OWN_PROGRAMS = {
     **dict.fromkeys(("{python}", "{own_python}"), sys.executable),
     **dict.fromkeys(("{own_ruff}", "{ruff}"), find_ruff_bin()),

@@ -87,7 +87,9 @@ async def performance(paths: Sequence[str], trials: Trials) -> Task:
         if judgement.unmet:
             return judgement
         try:
-            ratio = await compare_times(source, tree, step.head_tree, trials.executor, folder)
+            ratio = await compare_times(
+                source, step.base_tree, step.head_tree, trials.executor, folder
+            )
         except ValueError as error:
             return replace(judgement, unmet=(f"The benchmark does not run: {error}.",))
         if ratio.high >= 1 / THRESHOLD:

@@ -89,6 +89,7 @@ class Reporter:
         self.seconds = float(os.environ.get("REVIEWBOT_SECONDS", "inf"))
         self.left_out = 0  # files
         self.left: set[str] = set()  # tests that have not run yet
+        self.no_database: BaseException | None = None  # why Django has none
 
     def start_coverage(self) -> None:
         if (coverage := find_coverage()) is None:
@@ -108,6 +109,20 @@ class Reporter:
     def enter(self, context: str) -> None:
         if self.coverage and self.is_told_apart:
             self.coverage.switch_context(context)
+
+    def pytest_sessionstart(self) -> None:
+        """Do what `manage.py test` does before the tests, where pytest-django is not installed."""
+        if "DJANGO_SETTINGS_MODULE" in os.environ and "pytest_django" not in sys.modules:
+            try:
+                set_up_django()
+            except (Exception, SystemExit) as error:
+                self.no_database = error
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: Any) -> None:
+        """Tests that use a database fail by what its setting up raised."""
+        if self.no_database and getattr(getattr(item, "cls", None), "databases", None):
+            raise self.no_database
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: Any) -> Any:
@@ -286,12 +301,24 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
 def use_settings_of_django(config: Any) -> None:
     """Those that manage.py names, or `test` beside them, where pytest's configuration has none."""
-    with suppress(ValueError, OSError), open("manage.py", encoding="utf-8") as file:
-        found = re.search(r"""DJANGO_SETTINGS_MODULE["'], *["']([\w.]+)""", file.read())
-        if found and not config.getini("DJANGO_SETTINGS_MODULE"):  # none without pytest-django
+    with suppress(ValueError):  # without pytest-django
+        if config.getini("DJANGO_SETTINGS_MODULE"):
+            return
+    with suppress(OSError), open("manage.py", encoding="utf-8") as file:
+        if found := re.search(r"""DJANGO_SETTINGS_MODULE["'], *["']([\w.]+)""", file.read()):
             package = re.sub(r"(?<=settings)\.\w+$", "", found[1])
             has_own = os.path.exists(f"{package.replace('.', '/')}/test.py")
             os.environ["DJANGO_SETTINGS_MODULE"] = f"{package}.test" if has_own else found[1]
+
+
+def set_up_django() -> None:
+    """Its applications and databases for tests, unless a conftest.py did."""
+    module = importlib.import_module
+    if not module("django.apps").apps.ready:
+        module("django").setup()
+        utils = module("django.test.utils")
+        utils.setup_test_environment()
+        utils.setup_databases(verbosity=0, interactive=False)
 
 
 def write_broken(
@@ -305,8 +332,6 @@ def write_broken(
 
 def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
     first_line = message.strip().partition("\n")[0]
-    if "settings are not configured" in first_line and "pytest_django" not in sys.modules:
-        first_line = "Django is not set up: install pytest-django into the project's environment"
     return {**fields, "message": first_line[:MAX_MESSAGE], "output": output[-MAX_OUTPUT:]}
 
 

@@ -19,6 +19,9 @@ PLUGINS = {
     "pytest_rerunfailures": ["--reruns=0"],
     "xdist": ["-n0"],
 }
+# The pytest of reviewbot is found behind all packages of a project, which may have none itself.
+LENT = "import os, runpy, sys; sys.path.append(os.environ['REVIEWBOT_PACKAGES'])"
+LENT += "; runpy.run_module('pytest', run_name='__main__')"
 
 
 def main(arguments: list[str]) -> int:
@@ -26,9 +29,10 @@ def main(arguments: list[str]) -> int:
 
     A test for a claim runs at the top if it does not run beside the file with fixtures.
     """
-    command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest"]
-    command += ["-q", "--color=no", "--continue-on-collection-errors", "--maxfail=0"]
-    found = [name for name in PLUGINS if any(f.find_spec(name, None) for f in sys.meta_path)]
+    is_lent = sys.version_info >= (3, 11) and not is_installed("pytest")
+    command = [sys.executable, *(["-c", LENT] if is_lent else ["-m", "pytest"]), "--maxfail=0"]
+    command += ["-p", "reviewbot_pytest", "-q", "--color=no", "--continue-on-collection-errors"]
+    found = [name for name in PLUGINS if is_installed(name)]
     alone = [option for name in found for option in PLUGINS[name]]
     no_options = ["-o", "addopts=", "-o", "required_plugins="]
     ways = [arguments]
@@ -47,6 +51,10 @@ def main(arguments: list[str]) -> int:
             break
         os.truncate(REPORT, 0)
     return code
+
+
+def is_installed(name: str) -> bool:
+    return any(finder.find_spec(name, None) for finder in sys.meta_path)
 
 
 if __name__ == "__main__":
