@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 import venv
+from base64 import b64encode
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -79,27 +82,39 @@ def test_a_forged_environment_shows_no_other_folder(root: Path) -> None:
     assert targets(environment) == [f"{root}/.venv"]
 
 
-def test_an_environment_of_reviewbot_alone_is_not_that_of_a_project(
+def test_an_environment_that_a_tool_makes_for_reviewbot_is_not_that_of_a_project(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, other = root.parent / "own", root.parent / "other"
-    packages = make_venv(own)
-    make_venv(other)
-    write(other, {"lib/python3.11/site-packages/pytest/__init__.py": ""})
-    base = root.parent / "base"  # what is installed there is not in an environment made of it
-    write(base, {"lib/python3.11/site-packages/pytest/__init__.py": "", "lib/python3.11/os.py": ""})
-    write(base, {"bin/python3": "#!/bin/sh\n"})
-    (own / "bin/python").unlink()
-    (own / "bin/python").symlink_to(base / "bin/python3")
-    variables = {"VIRTUAL_ENV": str(own), "PATH": f"{own}/bin:{other}/bin"}
-    assert find_environment(root, variables).python == f"{own}/bin/python"
-    monkeypatch.setattr(sys, "prefix", str(own))
-    assert find_environment(root, variables).python == f"{other}/bin/python3"
-    for name in ("reviewbot", "pytest", "MarkupSafe", "pygithub", "pip"):  # some required by others
-        (packages / f"{name}-1.0.dist-info").mkdir()
-    assert find_environment(root, variables).python == f"{other}/bin/python3"
-    (packages / "shop-1.0.dist-info").mkdir()
-    assert find_environment(root, variables).python == f"{own}/bin/python"
+    own, hook, other = (root.parent / name for name in ("own", "repo/py_env-python3", "other"))
+    for folder in (own, hook, other):
+        make_venv(folder)
+    for folder in (own, hook):
+        variables = {"VIRTUAL_ENV": str(folder), "PATH": f"{folder}/bin:{other}/bin"}
+        assert find_environment(root, variables).python == f"{folder}/bin/python"
+        monkeypatch.setattr(sys, "prefix", str(folder))
+        used = f"{own}/bin/python" if folder == own else f"{other}/bin/python3"
+        assert find_environment(root, variables).python == used
+
+
+def test_an_environment_that_another_tool_keeps_is_found(root: Path) -> None:
+    """By the rules of Poetry 2.5, Pipenv 2026.10 and Hatch 1.18."""
+    home = root.parent / "home"
+    for place, path in {
+        ".cache/pypoetry/virtualenvs/shop-{}-py3.11": "",
+        ".local/share/virtualenvs/shop-{}": "/Pipfile",
+        ".local/share/hatch/env/virtual/shop/{}/hatch-test.py3.11": "",
+    }.items():
+        tags = [
+            b64encode(sha256(f"{folder}{path}".encode()).digest(), b"-_").decode()[:8]
+            for folder in (root, root / "backend")
+        ]
+        first, second = (home / place.format(tag) for tag in tags)
+        make_venv(first)
+        make_venv(second)
+        environment = find_environment(root, {"HOME": str(home)}, ["backend/setup.py"])
+        assert environment.python == f"{first}/bin/python"
+        assert environment.pythons == {"backend": f"{second}/bin/python"}
+        shutil.rmtree(home)
 
 
 def test_a_python_of_the_path_is_no_shim_and_not_of_the_tree(root: Path) -> None:

@@ -184,10 +184,6 @@ def _line(value: Any) -> Any:
     return int(number[0]) if number else value
 
 
-def _citations(value: Any) -> Any:
-    return [citation_of(item) for item in (value if isinstance(value, list) else [value])]
-
-
 def citation_of(value: Any) -> str:
     """`path:line` or the id of a result, also if it came as an object, or with more words."""
     if isinstance(value, dict):
@@ -212,5 +208,6 @@ def _reproduction(value: Any) -> Any:
 
 REPAIRS: Mapping[str, Callable[[Any], Any]] = {
     **{field: partial(_word, synonyms) for field, synonyms in SYNONYMS.items()},
-    **{"line": _line, "citations": _citations, "reproduction": _reproduction},
+    "citations": lambda value: [*map(citation_of, value if isinstance(value, list) else [value])],
+    **{"line": _line, "reproduction": _reproduction},
 }

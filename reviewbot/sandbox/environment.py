@@ -8,11 +8,12 @@ import os
 import re
 import shutil
 import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, requires
-from itertools import chain, pairwise, product
+from hashlib import sha256
+from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -24,6 +25,13 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 # A work tree there is laid out at /project instead: jobs need something else at these paths.
 NO_PROJECT = {"/", *SYSTEM, "/etc", "/tmp", "/proc", "/dev", "/run", "/var", "/home", "/root"}
+# Below the home of a user, where tools keep an environment of a project elsewhere. Its name has a
+# hash of the path of the project, or of a file there.
+KEPT_ENVIRONMENTS = {
+    ".cache/pypoetry/virtualenvs/*-{}-py3*": "",
+    ".local/share/virtualenvs/*-{}*": "Pipfile",
+    ".local/share/hatch/env/virtual/*/{}/hatch-test*": "",
+}
 OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # of the sandbox
 # They are at the top of a project of Python.
 PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini")
@@ -61,6 +69,8 @@ OFFLINE = {
 EMPTY = (".cache", ".vite", ".vite-temp", "cache/vcs")
 # Modules that a build writes beside those that are committed, and that hold no secrets.
 GENERATED = re.compile(r"_?version\.py|__version__\.py|\w+_pb2(_grpc)?\.pyi?|.+\.so")
+# An environment that pre-commit, prek, uv or pipx makes for reviewbot, and may activate.
+OF_A_TOOL = re.compile(r"/(py_env-|prek/hooks/|uv/(tools|archive-v\d+)/|pipx/venvs/)[^/]+$")
 # What the client of docker or podman needs to find its daemon.
 ENGINE = {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST"}
 
@@ -163,9 +173,8 @@ class _Lender:
 
     def pythons(self) -> Iterator[Path]:
         """Interpreters that may be the project's, best first."""
-        folders = [self._tree / name for name in (".venv", "venv")] if self._tree else []
-        if self._variables.get("VIRTUAL_ENV", "").startswith("/"):
-            folders.append(Path(self._variables["VIRTUAL_ENV"]))
+        active = Path(self._variables.get("VIRTUAL_ENV", ""))
+        folders = (*self._environments_of(""), *([active] if active.is_absolute() else ()))
         yield from (folder / "bin/python" for folder in folders if _is_environment(folder))
         yield from (folder / "python3" for folder in self._path)
         yield Path(sys.executable)
@@ -174,12 +183,21 @@ class _Lender:
         """Folders of projects, and above, with the python of an environment of their own."""
         names = {*PROJECT_FILES, *APPLICATION_FILES}
         files = [path for path in self._committed if path.rpartition("/")[2] in names]
-        folders = {str(folder) for path in files for folder in PurePosixPath(path).parents} - {"."}
-        places = ("venv", ".venv") if self._tree else ()  # of one folder the last counts
-        for folder, name in product(sorted(folders), places):
-            python = Path(self.project, folder, name, "bin/python")
-            if _is_environment(python.parent.parent) and self.lend(python) is not None:
+        for folder in sorted({str(f) for path in files for f in PurePosixPath(path).parents[:-1]}):
+            found = filter(_is_environment, self._environments_of(folder))
+            pythons = (place / "bin/python" for place in found)
+            if python := next((p for p in pythons if self.lend(p) is not None), None):
                 yield folder, python
+
+    def _environments_of(self, folder: str) -> Iterator[Path]:
+        """Where one may be: in the folder of a project, or where tools keep it elsewhere."""
+        if self._tree:
+            project = self._tree / folder
+            yield from (project / ".venv", project / "venv")
+            home = self._home or Path("/nonexistent")
+            for pattern, name in KEPT_ENVIRONMENTS.items():
+                tag = urlsafe_b64encode(sha256(os.fsencode(project / name)).digest()[:6]).decode()
+                yield from sorted(home.glob(pattern.format(tag)))
 
     def lend(self, python: Path) -> tuple[Mount, ...] | None:
         """The environment and installation of an interpreter; None if these may not all be lent."""
@@ -281,23 +299,7 @@ def _is_environment(folder: Path) -> bool:
 
 
 def _is_environment_or_has_pytest(python: Path) -> bool:
-    """An environment of reviewbot alone, such as pre-commit makes and activates, is none."""
     folder = python.parent.parent
     if _is_environment(folder):
-        return folder != Path(sys.prefix) or not _is_of_reviewbot_alone(folder)
+        return folder != Path(sys.prefix) or not OF_A_TOOL.search(sys.prefix)
     return any(python.resolve().parent.parent.glob("lib/python3*/*-packages/pytest/__init__.py"))
-
-
-def _is_of_reviewbot_alone(folder: Path) -> bool:
-    """Whether it has nothing but reviewbot, what it requires, and what installs packages."""
-    known, names = {"pip", "setuptools", "wheel"}, ["reviewbot"]
-    for name in names:
-        with suppress(PackageNotFoundError):
-            needed = [n for n in requires(name) or () if name == "reviewbot" or "extra ==" not in n]
-            names += {_plain_name(re.split(r"[^\w.-]", n)[0]) for n in needed} - {*names}
-    found = folder.glob("lib/python3*/site-packages/*-info")
-    return {_plain_name(path.name.partition("-")[0]) for path in found} <= known.union(names)
-
-
-def _plain_name(distribution: str) -> str:
-    return re.sub(r"[-_.]+", "-", distribution).lower()
