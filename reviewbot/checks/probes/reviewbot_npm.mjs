@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import {
   cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync,
 } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_node.mjs";
 
@@ -34,6 +34,7 @@ const time = Number(process.env.REVIEWBOT_SECONDS) * 1000;
 const endsAt = began + time - Math.max(TO_END * time, 2000);
 const JEST = "/reviewbot/reviewbot_jest.cjs";
 const MAX_LINES = 200; // of the last test of a file
+const MAX_NAMES = 300; // in a command, which must not have more than 128 KB
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 // Node.js takes its own options before the names of files alone. Lines are those of the sources.
 const NODE_TEST = " --enable-source-maps --test"
@@ -359,11 +360,13 @@ function startOf(command, name) {
   return [...set, name, ...(after.match(needs) ?? [])];
 }
 
-/** An option for each changed file to measure: to measure all of them may take long. They are globs. */
+/** Options to measure what is called like a changed file alone: to measure all may take long. They
+ * are globs, and relative to a folder that a configuration chooses. */
 function ofChanged(option) {
   const changed = existsSync(CHANGED) ? Object.keys(JSON.parse(readFileSync(CHANGED))) : [];
   const sources = changed.filter((path) => /\.(?:[cm]?[jt]sx?|vue|svelte)$/.test(path));
-  return sources.map((path) => `${option}='${path.replace(/[^\w./-]/g, "?")}'`);
+  const names = new Set(sources.map((path) => basename(path).replace(/[^\w.-]/g, "?")));
+  return names.size > MAX_NAMES ? [] : [...names].map((name) => `${option}='**/${name}'`);
 }
 
 /** Whether Jest has no place for ours, or the project has an order of its own. */
