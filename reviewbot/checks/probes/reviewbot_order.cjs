@@ -5,10 +5,11 @@ const { basename, dirname, join, relative, resolve } = require("node:path");
 const CHANGED = "/reviewbot/changed.json";
 const LEFT = "/tmp/left.json";
 // Of an import that names a file of the tree; `@/` and the like mostly stand for the top or src.
-const IMPORT = /(?:\bfrom|\bimport|\brequire|\b(?:mock|import)\w*\()\s*\(?\s*["'`]([^"'`\n]+)["'`]/g;
+const IMPORT = /(?:\bfrom|\bimport|\brequire|\b(?:mock|import)\w*\()\s*(?:\(\s*)?["'`]([^"'`\n]+)["'`]/g;
 const ALIAS = /^(?:[@~#]?\/|#)/;
 const ENDS = ["", ..."js,ts,jsx,tsx,mjs,cjs,mts,cts,vue,svelte".split(",").map((end) => `.${end}`)];
 const FOLDERS = ["", "/index"];
+const files = new Map(); // see fileAt: most imports name what others import, too
 const { now } = Date; // tests may replace it
 const endsAt = Number(process.env.REVIEWBOT_ENDS_AT);
 
@@ -46,12 +47,20 @@ function importsOf(path) {
   }
   return [...text.matchAll(IMPORT)].flatMap(([, name]) => {
     const tops = name.startsWith(".") ? [dirname(path)] : [".", "src"];
-    const places = tops.map((top) => resolve(top, name.replace(ALIAS, "")));
-    const found = places.flatMap((place) => [place, place.replace(/\.[cm]?jsx?$/, "")])
-      .flatMap((place) => FOLDERS.flatMap((folder) => ENDS.map((end) => place + folder + end)))
-      .find((each) => /\.\w+$/.test(each) && statSync(each, { throwIfNoEntry: false })?.isFile());
+    const found = tops.map((top) => fileAt(resolve(top, name.replace(ALIAS, "")))).find(Boolean);
     return found && !found.includes("/node_modules/") ? [found] : [];
   });
+}
+
+/** The file that an import of a place means, "" if there is none. */
+function fileAt(place) {
+  if (!files.has(place)) {
+    const found = [place, place.replace(/\.[cm]?jsx?$/, "")]
+      .flatMap((each) => FOLDERS.flatMap((folder) => ENDS.map((end) => each + folder + end)))
+      .find((each) => /\.\w+$/.test(each) && statSync(each, { throwIfNoEntry: false })?.isFile());
+    files.set(place, found ?? "");
+  }
+  return files.get(place);
 }
 
 /** Say how much did not run, if it is known, and which test files have tests that did not. */
