@@ -251,6 +251,23 @@ for (const {{ path }} of new Ours().sort(files.map((path) => ({{ path }})))) {{
   if (all.numFailedTests >= Number(valueOf("--bail="))) break;
 }}
 """
+VITEST_FILES = f"""{FILES}
+const resultOf = (path, status) => {{
+  const test = {{ ancestorTitles: [], title: "of one", status, failureMessages: ["2 is not 1"] }};
+  return {{ name: path, status, message: "", assertionResults: [test] }};
+}};
+import(valueOf("--reporter=")).then(async ({{ default: Ours }}) => {{
+  const sequence = {{ sequencer: class {{ async sort(paths) {{ return paths; }} }} }};
+  const state = {{ getFiles: () => [{{ filepath: first, result: {{ state: "fail" }} }}] }};
+  const cancelCurrentRun = () => {{
+    const ofFirst = resultOf(first, isWrong(first) ? "failed" : "passed");
+    const text = JSON.stringify({{ testResults: [ofFirst, resultOf(other, "pending")] }});
+    require("node:fs").writeFileSync(valueOf("--outputFile="), text);
+  }};
+  new Ours().onInit({{ config: {{ sequence }}, state, cancelCurrentRun }});
+  const [first, other] = await new sequence.sequencer().sort(files);
+}});
+"""
 MOCHA_FILES = f"""{FILES}
 const runner = new (require("node:events").EventEmitter)();
 Object.assign(runner, {{ suite: {{ suites: files.map((file) => ({{ file }})) }}, total: 2 }});
@@ -267,14 +284,16 @@ runner.emit("end");
 
 
 @needs_node
-@pytest.mark.parametrize("runner", ["jest", "mocha"])
+@pytest.mark.parametrize(
+    ("runner", "program"), [("jest", JEST_FILES), ("vitest", VITEST_FILES), ("mocha", MOCHA_FILES)]
+)
 def test_what_ran_in_time_counts(
-    runner: str, project: Project, monkeypatch: pytest.MonkeyPatch
+    runner: str, program: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tests that use what changes run first, also by another module."""
     monkeypatch.setitem(javascript.NPM_TEST.environment, "REVIEWBOT_SECONDS", "0")
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    add_tool(project, "", runner, JEST_FILES if runner == "jest" else MOCHA_FILES)
+    add_tool(project, "", runner, program)
     installed = project.folder / f"node_modules/{runner}/package.json"
     installed.parent.mkdir()
     installed.write_text('{"version": "29.7.0"}')
@@ -289,7 +308,7 @@ def test_what_ran_in_time_counts(
     (finding,) = review.findings
     assert finding.result
     assert (str(finding.location), finding.result.kind) == ("cart.js:2", "broken_test")
-    unit = "test files" if runner == "jest" else "tests"
+    unit = "tests" if runner == "mocha" else "test files"
     assert review.gaps[-1] == (
         f"npm-test is incomplete: its time is over, and {unit} did not run: 1 (0 passed, 1 failed)"
     )

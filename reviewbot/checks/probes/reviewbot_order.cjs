@@ -63,10 +63,10 @@ function fileAt(place) {
   return files.get(place);
 }
 
-/** Say how much did not run, if it is known, and which test files have tests that did not. */
-function writeLeft(left, files = []) {
-  const paths = files.map((file) => relative(".", file));
-  writeFileSync(LEFT, JSON.stringify({ left, paths }));
+/** Say how much did not run, if it is known, and which test files ended, if others seem skipped. */
+function writeLeft(left, files) {
+  const ended = files?.map((file) => relative(".", file));
+  writeFileSync(LEFT, JSON.stringify({ left, ended }));
 }
 
 module.exports = { distancesOf, writeLeft, isOver: () => now() > endsAt, endsAt, now };

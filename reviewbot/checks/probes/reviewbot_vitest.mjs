@@ -45,10 +45,10 @@ function pathOf(file) {
 
 async function end(vitest) {
   const files = vitest.state.getFiles();
-  const isOpen = ({ result, mode }) => !/pass|fail|skip|todo/.test(result?.state ?? mode);
-  const open = files.filter(isOpen).map(({ filepath }) => filepath);
-  const left = count - files.length + open.length;
-  order.writeLeft(left > 0 ? left : "some", open); // files whose types are checked come last
+  const hasEnded = ({ result, mode }) => /pass|fail|skip|todo/.test(result?.state ?? mode);
+  const ended = files.filter(hasEnded).map(({ filepath }) => filepath);
+  const left = count - ended.length;
+  order.writeLeft(left > 0 ? left : "some", ended); // files whose types are checked come last
   writeFileSync("/tmp/results.jsonl", files.map((file) => `${JSON.stringify(describe(file))}\n`).join(""));
   await vitest.cancelCurrentRun?.("keyboard-input");
 }
