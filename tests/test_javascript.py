@@ -54,7 +54,7 @@ RUNNER = """#!/bin/sh
 [ -z "$NO_COLOR" ] || exit 1  # a test may print in colour
 # What bails out writes no results, and Vitest 2 does not know these options.
 case {0}" $* " in
-"jest --bail "*" --bail=1000000 "*" -- test ") ;;
+"jest --bail "*" --bail=0 "*" -- test ") ;;
 "jest "* | *" --configLoader="* | *" --includeTaskLocation "* | vitest*" --coverage "*) exit 1 ;;
 esac
 side=base; ! grep -q ', 1)' cart.js || side=head
@@ -242,13 +242,15 @@ const isWrong = (file) => !/a.test/.test(file) && require(resolve("cart.js")).to
 JEST_FILES = f"""{FILES}
 const Ours = require(valueOf("--testSequencer="));
 const all = {{ numTotalTestSuites: 2, numFailedTests: 0, testResults: [] }};
+new Ours().onRunStart(all);
 for (const {{ path }} of new Ours().sort(files.map((path) => ({{ path }})))) {{
   const failureMessage = isWrong(path) ? "Error: 2 is not 1" : null;
   const result = {{ ancestorTitles: [], title: "of one", failureMessages: [failureMessage] }};
   result.status = failureMessage ? "failed" : "passed";
   all.testResults.push(result);
+  all.numFailedTests += result.status === "failed";
   new Ours().onTestResult(0, {{ testFilePath: path, failureMessage, testResults: [result] }}, all);
-  if (all.numFailedTests >= Number(valueOf("--bail="))) break;
+  if (process.argv.includes("--bail") && all.numFailedTests >= 1) break;
 }}
 """
 VITEST_FILES = f"""{FILES}
