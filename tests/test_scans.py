@@ -43,6 +43,7 @@ def scan(
         ("\u200f%d", "he.po", [("hidden-bidi", "he.po:1", "low")]),
         ("\u200f%d \u202e", "he.po", [("hidden-bidi", "he.po:1", "high")]),
         ("a\u200cb", "mail.html", [("hidden-zero-width", "mail.html:1", "low")]),
+        ("a\ufe01b", "mail.html", [("hidden-zero-width", "mail.html:1", "high")]),
         ("a\u202eb", "mail.html", [("hidden-bidi", "mail.html:1", "high")]),
         ("\u200f%d", "a.py", [("hidden-bidi", "a.py:1", "high")]),
         ("x = 1 # a\rimport os", "a.py", [("hidden-line-end", "a.py:1", "high")]),

@@ -74,7 +74,6 @@ def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
     """Text that a reader does not see, or sees in another order (CVE-2021-42574)."""
     is_html = language_of(file.path) == "html"  # emails are padded so that their preview ends
     is_prose = is_html or classify(file.path) in ("documentation", "data", "fixture")
-    usual = ("control", "filler", "zero_width") if is_html else ("control", "filler")
     for number, text in file.added.items():
         kinds: dict[str, list[str]] = {}
         for hidden in find_hidden(text.removesuffix("\r")):
@@ -83,8 +82,9 @@ def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
         for kind, names in kinds.items():
             rule, message = f"hidden-{kind.replace('_', '-')}", f"Hidden text: {listed(names)}"
             found = _found("hidden", rule, message, file.path, number)
-            is_usual = kind in usual or all(n.endswith(" MARK") for n in names)
-            yield replace(found, severity="low") if is_usual and is_prose else found
+            is_padding = is_html and kind == "zero_width" and "VARIATION" not in " ".join(names)
+            is_usual = kind in ("control", "filler") or all(n.endswith(" MARK") for n in names)
+            yield replace(found, severity="low") if is_padding or (is_usual and is_prose) else found
 
 
 def scan_line_ends(file: ChangedFile) -> Iterator[Diagnostic]:

@@ -84,7 +84,7 @@ FIXTURE_OF_TESTS = re.compile(
     r"(?:data|fixtures?|snapshots|goldens?|cassettes|resources|samples)/",
     re.DOTALL,
 )
-# These say what runs on a build server, so somebody has to look at them.
+# These say what runs, on a build server or in containers, so somebody has to look at them.
 YAML_CODE = _globs("""
     .github/workflows/*.yml .github/workflows/*.yaml action.yml action.yaml .gitlab-ci.yml
     .circleci/config.yml azure-pipelines.yml azure-pipelines.yaml
