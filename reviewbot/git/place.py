@@ -160,9 +160,8 @@ async def _add_work(git: Git, place: Place, own_files: Sequence[Path]) -> Said:
     packages |= {found[0] for found in map(NODE_MODULES.match, untracked) if found}
     left_out: defaultdict[str, list[bytes]] = defaultdict(list)  # "" if nothing keeps them out
     for name in untracked:
-        reason = "installed packages"
-        if not name.startswith(tuple(packages)):
-            reason = _unfit(Path(place.root, os.fsdecode(name)))
+        path = Path(place.root, os.fsdecode(name))
+        reason = "installed packages" if name.startswith(tuple(packages)) else _unfit(path)
         left_out[reason].append(name)
     kept = left_out.pop("", [])
     kept, more = kept[:MAX_UNTRACKED_FILES], kept[MAX_UNTRACKED_FILES:]
