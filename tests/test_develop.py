@@ -262,7 +262,7 @@ def test_what_changed_last_is_shown_although_nothing_names_it(project: Project) 
 
 
 def test_a_log_says_which_of_the_tests_that_fail_are_to_be_repaired(red: Project) -> None:
-    """Another one fails on this machine alone."""
+    """Another one fails on this machine alone: without a log, what fails before as well."""
     here = "\n\ndef test_here():\n    assert False\n"
     red.commit("Test", {"test_cart.py": TESTS + here})
     result, prompt = mend(red, log=f"{LOG}FAILED test_cart.py::test_total\nFAILED test_empty\n")
@@ -272,6 +272,11 @@ def test_a_log_says_which_of_the_tests_that_fail_are_to_be_repaired(red: Project
     result, prompt = mend(red, log=LOG)
     assert '"test_cart.py::test_here": "assert False"' in prompt
     assert result.outcome == "failed"
+    red.commit("Mend", {"cart.py": RED.replace(" + 1", "")})
+    red.commit("Break", {"cart.py": RED})
+    result, prompt = mend(red)
+    assert result.outcome == "fixed"
+    assert result.title == "Repair 2 of 3 tests that fail: test_cart.py::test_empty"
 
 
 def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:

@@ -160,9 +160,9 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 
     Raises UsageError if there is nothing to repair.
     """
-    tree, log = trials.change.head_tree, readable(log)
+    tree, log = trials.change.head_tree, readable(log).strip()
     project = await project_at(tree, trials)
-    red, suites, problems = list[TestOutcome](), list[Check](), list[str]()
+    red, suites, problems, earlier = list[TestOutcome](), list[Check](), list[str](), set[str]()
     for check in project.checks:
         if check.kind == "test" and applies(check, project.head_files, project):
             report = await run_suite(tree, check, trials)
@@ -170,10 +170,13 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
             red += own
             suites += [check] if own or not report.problem else []
             problems += [f"{check.name}: {report.problem}"] if report.problem else []
+            if own and not log:
+                without = await run_suite(last.base_tree, check, trials)
+                earlier |= {test.id for test in without.tests if test.outcome in FAILURES}
     if not red:
         reason = "; ".join(problems) or "no test fails here"
         advice = "make the tests run here first, see reviewbot doctor" if problems else None
-        if not log.strip():
+        if not log:
             hint = advice or "give the log of the run that failed: --report FILE"
             raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
         start = "(What a run that failed reports)\n\n"  # no prose, which would be the title
@@ -182,8 +185,9 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         except UsageError as error:
             raise UsageError(f"{reason}; {error}", hint=advice or error.hint) from error
     before = {test.id for test in red}
-    # What fails here and not there may be due to this machine.
-    red = [test for test in red if test.id.rpartition("::")[2] in log] or red
+    # What fails here and not there, or without the last change too, may be due to this machine.
+    broken = (t for t in red if (t.id.rpartition("::")[2] in log if log else t.id not in earlier))
+    red = [*broken] or red
     known = {test.id for test in red}
     alike: dict[tuple[str, str], list[TestOutcome]] = {}
     for test in red:
@@ -275,12 +279,7 @@ async def prepare_feature(
     tree = trials.change.head_tree
     paths, files = await _files(f"{wanted}\n{increment.behaviour}", trials)
     folder = await trials.folder_of(paths)
-    given: dict[str, object] = {
-        "specification": shown(wanted),
-        "increment": increment,
-        "done": [step.title for step in increments[: number - 1]],
-        "later": [step.title for step in increments[number:]],
-    }
+    given = {"specification": shown(wanted), "steps": increments, "number": number}
     words = " ".join(re.findall(r"[a-z0-9]+", increment.title.lower()))
     name = shorten(words, MAX_NAME, placeholder="").replace(" ", "_") or "step"
     path = await path_of_test(name, folder, trials)
