@@ -226,11 +226,14 @@ def test_of_a_draft_that_cannot_be_made_no_empty_diff_is_shown(cart: Project) ->
 def test_a_file_that_no_model_was_shown_is_not_written_anew(cart: Project) -> None:
     edits = [("cart.py", "sum(prices) + 1", "sum(prices)"), ("aid.py", "", f"{AID}\n\nx = 1\n")]
     draft = [dict(zip(("path", "find", "replace"), edit, strict=True)) for edit in edits]
-    _, (result,), _ = fix_head(cart, lambda *_: {"edits": draft, "objections": []})
+    _, (result,), scripted = fix_head(cart, lambda *_: {"edits": draft, "objections": []})
     assert (result.outcome, result.reasons) == (
         "failed",
         ("aid.py exists: say what to find in it",),
     )
+    prompts = dict(scripted.prompts)
+    assert '## "aid.py"' not in prompts["critic/fix_F1_1"]
+    assert '## "aid.py"' in prompts["critic/fix_F1_2"], "who drafts it anew sees what it forgot"
 
 
 def test_who_did_not_judge_a_fix_is_said_and_which_linter(project: Project) -> None:

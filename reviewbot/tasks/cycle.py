@@ -54,12 +54,13 @@ async def work(task: Task, trials: Trials) -> TaskResult:
         if size <= MAX_FILE and (task.kind != "fix" or not files or size <= room):
             room -= size if files else 0
             files[path] = found[path]
-    omitted = [path for path in task.paths if found.get(path) and path not in files]
-    known, attempts = dict(files), list[Attempt]()
     best: Trial | None = None
-    reasons, against, silent = tuple[str, ...](), list[tuple[str, Objection]](), list[Absence]()
+    attempts, reasons = list[Attempt](), tuple[str, ...]()
+    against, silent = list[tuple[str, Objection]](), list[Absence]()
     for number in range(1, MAX_ATTEMPTS + 1):
-        given = {**task.details, "files": _texts(files), "omitted": omitted, "attempts": attempts}
+        texts = {at: text for at, text in _texts(files).items() if len(files[at]) <= MAX_FILE}
+        omitted = [path for path in task.paths if found.get(path) and path not in texts]
+        given = {**task.details, "files": texts, "omitted": omitted, "attempts": attempts}
         text = prompts.render(task.kind, **given)
         drafts = await panel.ask_for([proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
@@ -72,24 +73,23 @@ async def work(task: Task, trials: Trials) -> TaskResult:
                 said = f": {draft.explanation}" if draft.explanation else ""
                 reasons = (*reasons, f"{proposer} proposes nothing{said}")
                 break
-            # It may have read others, or not know that they exist.
-            more = {edit.path for edit in draft.edits} - known.keys()
-            known |= await trials.read(more)
-            candidate = _candidate(proposer, draft, known, task)
+            # It may have read others, or not know that they exist: next time, it is shown them.
+            files |= await trials.read({edit.path for edit in draft.edits})
+            candidate = _candidate(proposer, draft, files, task)
         except ValueError as error:
             reasons = (str(error),)
         else:
-            diff = _diff(known, candidate.files)
+            diff = _diff(files, candidate.files)
             trial = await trials.try_out(candidate, task)
             reasons = trial.reasons
             if trial.outcome != "refused":
                 best, absent = trial, len(panel.absences)
-                against = await _objections(task, known, trial, number, trials)
+                against = await _objections(task, files, trial, number, trials)
                 # Who wrote it does not learn who objects.
                 reasons = tuple(f"{each.path}:{each.line}: {each.reason}" for _, each in against)
                 silent = panel.absences[absent:]
                 if not against:
-                    best = await _simpler(task, trial, known, trials)
+                    best = await _simpler(task, trial, files, trials)
                     break
         attempts.append(Attempt(diff, reasons))
     if best is None:
