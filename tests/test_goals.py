@@ -309,6 +309,8 @@ def test_a_report_is_reproduced_before_it_is_fixed(largest: Project) -> None:
     labels = [label for label, _ in scripted.prompts]
     assert labels[:3] == [f"{who}/reproduce" for who in ("critic", "reviewer", "optimizer")]
     assert "return max(items)" in scripted.prompts[0][1], "the traceback names the file"
+    drafted = dict(scripted.prompts)["critic/fix_report_1_1"].partition("It prints now:")[2]
+    assert "max() arg is an empty sequence" in drafted.partition("# Files")[0]
 
 
 def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: Project) -> None:
@@ -334,6 +336,7 @@ def test_what_a_report_names_is_shown(largest: Project) -> None:
     """English words are taken for names only if nothing else is named; others never are."""
     files = {f"part{n}/__init__.py": "" for n in range(7)}
     files |= {"words.py": "def same(x):\n    return x\n", "limits.py": "HIGH = 1\n"}
+    files |= {"shop/__init__.py": "NAME = 1\n", "sales.py": "SOLD = 1\n" * 10_000}
     largest.commit("Add", files)
     numbers = " ".join(map(str, range(10_000, 10_300)))
     asked: list[str] = []
@@ -347,11 +350,15 @@ def test_what_a_report_names_is_shown(largest: Project) -> None:
         ("See limits.HIGH: it is the same.", "limits"),
         ("It is not the same.", "words"),
         (f"largest([]) raises in __init__ after {numbers} calls.", "lists"),
+        ("See shop.NAME.", "shop/__init__"),
     ):
         with pytest.raises(UsageError, match="nobody could reproduce it"):
             solve(largest, answer, report)
-        names = re.findall(r'## "(lists|limits|words)\.py"', asked[-1])
+        names = re.findall(r'## "(lists|limits|words|shop/__init__)\.py"', asked[-1])
         assert names == [shown], report
+    with pytest.raises(UsageError, match="nobody could reproduce it"):
+        solve(largest, answer, "See sales.SOLD.")
+    assert 'Too large to be shown; tools read parts of: "sales.py"' in asked[-1]
 
 
 def test_where_no_fix_passes_a_test_that_of_another_panelist_is_tried(largest: Project) -> None:

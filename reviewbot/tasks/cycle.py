@@ -59,9 +59,8 @@ async def work(task: Task, trials: Trials) -> TaskResult:
     against, silent = list[tuple[str, Objection]](), list[Absence]()
     for number in range(1, MAX_ATTEMPTS + 1):
         texts = {at: text for at, text in _texts(files).items() if len(files[at]) <= MAX_FILE}
-        omitted = [path for path in task.paths if found.get(path) and path not in texts]
-        given = {**task.details, "files": texts, "omitted": omitted, "attempts": attempts}
-        text = prompts.render(task.kind, **given)
+        given = {"files": texts, "paths": [*filter(found.get, found)], "attempts": attempts}
+        text = prompts.render(task.kind, **task.details, **given)
         drafts = await panel.ask_for([proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
             reasons = (*reasons, f"{proposer} did not answer: {panel.absences[-1].reason}")

@@ -91,7 +91,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     report = readable(report)
     paths, files = await _files(report, trials, otherwise=0)
     folder, text = await trials.folder_of(paths), shown(report)
-    prompt = prompts.render("reproduce", report=text, files=files)
+    prompt = prompts.render("reproduce", report=text, paths=paths, files=files)
     names = trials.panel.names[:MAX_HYPOTHESES]
     answers = await trials.panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in trials.panel.absences]
@@ -119,6 +119,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
         if problem := why_no_reproduction(run, report):
             raise ValueError(problem)
+        told = {"report": text, "cause": hypothesis.cause, "output": shown(run.output)}
         digest = hashlib.sha256(test.encode()).hexdigest()[:8]
         path = await path_of_test(f"regression_{digest}", folder, trials)
         tidied, refusals, _ = await trials.tidy(path, test.encode())
@@ -130,7 +131,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
             title=f"Fix: {title[:200]}",
             paths=tuple(paths),
             given={path: tidied},
-            details={"report": text, "cause": hypothesis.cause, "test": test, "path": path},
+            details={**told, "test": test, "path": path},
             purpose=f"{text}\n\nThe test of it, which is part of the change:\n{test}",
             judge=lambda step, _: _judge(reproduction, path, folder, trials, "fix", step.head_tree),
             instead=following,
@@ -255,8 +256,8 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
         raise UsageError("a step is built in Python, and there is no Python here", hint=INSTEAD)
     if len(specification) > MAX_REPORT:
         raise UsageError("the description is too long", hint=f"at most {MAX_REPORT:,} characters")
-    _, files = await _files(specification, trials)
-    given = {"names": names_of(existing), "files": files, "most": MAX_STEPS}
+    paths, files = await _files(specification, trials)
+    given = {"names": names_of(existing), "paths": paths, "files": files, "most": MAX_STEPS}
     prompt = prompts.render("increments", specification=shown(specification), **given)
     panel = trials.panel
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
@@ -286,8 +287,8 @@ async def prepare_feature(
     attempts = [*earlier]
     for attempt in range(1, MAX_TESTS + 1):
         phase = f"accept_{number}_{len(attempts) + 1}"
-        shows = {"files": files, "attempts": attempts, "is_again": earlier and attempt == 1}
-        text = prompts.render("acceptance", **shows, **given)
+        shows = {"paths": paths, "files": files, "attempts": attempts}
+        text = prompts.render("acceptance", is_again=earlier and attempt == 1, **shows, **given)
         answers = await panel.ask_for(panel.names[-1:], phase, text, trials.brief, Acceptance)
         test = answers[0][1].test if answers else ""
         if not test.strip() or test in [each.diff for each in earlier]:
@@ -378,7 +379,8 @@ async def files_about(report: str, trials: Trials) -> list[str]:
     names = [*dict.fromkeys(PATH.findall(report))][-MAX_NAMES:]
     found = [path for name in names for path in _ending(name, existing)][::-1]
     called = Counter(n for n in NAME.findall(report) if n.isidentifier() and n[:2] != "__")
-    found += [at for at in existing if at[-3:] == ".py" and at[:-3].rpartition("/")[2] in called]
+    modules = ((at, at.removesuffix("/__init__.py").removesuffix(".py")) for at in existing)
+    found += [at for at, name in modules if name != at and name.rpartition("/")[2] in called]
     for words in (called, Counter(WORD.findall(report))):
         if words and (words is called or not found):  # what may be English only if need be
             pattern = DEFINITION.format("|".join(name for name, _ in words.most_common(MAX_NAMES)))
