@@ -545,7 +545,7 @@ def test_a_report_fixed_from_the_command_line(
 def test_mutants_are_small_defects_that_can_be_compiled() -> None:
     text = (
         "@cache(1)\ndef f(a: int = 3) -> bool:\n    if a < 2 and not a == 5:\n"
-        "        return a + 1\n    return True\n"
+        "        return a + 1\n    return True\n    b = a\n"
     )
     found = {(mutant.line, mutant.words) for mutant in mutants_of(text, range(1, 9))}
     assert found == {
@@ -560,6 +560,7 @@ def test_mutants_are_small_defects_that_can_be_compiled() -> None:
         (4, "`a + 1` as `a - 1`"),
         (4, "`1` as `2`"),
         (5, "`True` as `False`"),
+        (6, "`a` as `None`"),
     }
     for mutant in mutants_of(text, range(1, 9)):
         compile(mutant.text, "f.py", "exec")

@@ -305,8 +305,8 @@ def _change(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
             return node, ast.Constant(not value)
         case ast.Constant(value=int(value)):
             return node, ast.Constant(value + 1)
-        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
-            return value, ast.Constant(None)
+        case ast.Return(value=ast.expr() as value) | ast.Assign(value=ast.expr() as value):
+            return value, None if isinstance(value, ast.Constant) else ast.Constant(None)
     return None, None
 
 
