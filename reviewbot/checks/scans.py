@@ -23,10 +23,9 @@ from reviewbot.text.secrets import find_secrets
 SYNTAX = "syntax"
 # How sure an error is in a file that could be read before.
 SYNTAX_LANGUAGES: Mapping[str, Severity] = {
-    **{"javascript": "critical", "jsx": "critical", "json": "high", "typescript": "critical"},
-    **{"go": "critical", "java": "critical", "rust": "critical", "tsx": "critical"},
-    **{"bash": "high", "css": "medium", "php": "high", "ruby": "high", "yaml": "high"},
-    **{"csharp": "medium", "kotlin": "medium", "scala": "medium", "swift": "medium"},
+    **dict.fromkeys(("go", "java", "javascript", "jsx", "rust", "tsx", "typescript"), "critical"),
+    **dict.fromkeys(("bash", "json", "php", "ruby", "yaml"), "high"),
+    **dict.fromkeys(("csharp", "css", "kotlin", "scala", "swift"), "medium"),
 }
 # Languages that do not change. The grammar of another may be older than a file, or not know what
 # preprocesses it.
@@ -119,8 +118,7 @@ def find_twins(files: Sequence[ChangedFile], tree: Collection[str]) -> Iterator[
     """New names from which another name of the tree differs in its case alone."""
     new = {f.path.casefold(): f.path for f in files if f.status in ("added", "renamed")}
     for path in sorted({*tree, *(file.path for file in files)}) if new else ():
-        twin = new.get(path.casefold(), path)
-        if twin != path:
+        if (twin := new.get(path.casefold(), path)) != path:
             message = f"The name of a file differs from {path} in its case alone"
             yield _found("twin", "file-name-twin", message, twin)
 

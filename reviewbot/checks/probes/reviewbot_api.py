@@ -155,15 +155,12 @@ def visit(module: str, text: str) -> Any:
     visited = griffe.visit(module, FILE, text, lines_collection=lines)
     owners: list[Any] = [visited]
     for owner in owners:
-        for member in owner.members.values():
-            if member.is_alias:
-                continue
+        for member in (each for each in owner.members.values() if not each.is_alias):
             if member.is_class:
                 owners.append(member)
             elif member.is_function and owner.is_class and "staticmethod" not in member.labels:
-                for first in list(member.parameters)[:1]:
-                    if first.kind in POSITIONAL:
-                        del member.parameters[first.name]
+                for first in (each for each in [*member.parameters][:1] if each.kind in POSITIONAL):
+                    del member.parameters[first.name]
     return visited
 
 

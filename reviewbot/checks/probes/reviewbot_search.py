@@ -148,12 +148,11 @@ def made_up(name: str, examples: int) -> list[list[str]]:
     texts: dict[str, None] = {}
 
     def collect(arguments: tuple[Any, ...]) -> None:
-        if text := literal(arguments):
-            texts[text] = None
+        texts[literal(arguments)] = None
 
     strategy = strategies(function, needs_types=False)
     run(collect, strategy, max_examples=examples, phases=[Phase.generate])
-    return repeated(name, list(texts))
+    return repeated(name, list(filter(None, texts)))
 
 
 def repeated(name: str, calls: list[str]) -> list[list[str]]:
@@ -239,19 +238,17 @@ def failing(function: Callable[..., Any], path: str, count: int, backend: str) -
 
 def literal(value: Any) -> str:
     """A text that makes an equal value; "" if it is no literal."""
-    try:
+    with suppress(Exception):
         text = repr(value)
         again = ast.literal_eval(text)
-        is_same = len(text) <= MAX_TEXT and again == value and repr(again) == text
-    except Exception:
-        return ""
-    return text if is_same else ""
+        if len(text) <= MAX_TEXT and again == value and repr(again) == text:
+            return text
+    return ""
 
 
 def describe(value: Any, depth: int = 0) -> str:
     """A value in words that are equal for equal values. No code of the project runs for it."""
     kind, inner = type(value), partial(describe, depth=depth + 1)
-    words: Iterator[str]
     if value is None or kind in (bool, int, str, bytes):
         return repr(value)[:MAX_TEXT]
     if kind is float:
@@ -259,7 +256,7 @@ def describe(value: Any, depth: int = 0) -> str:
     if depth == MAX_DEPTH:
         return "…"
     if kind is dict:
-        words = (f"{inner(key)}: {inner(item)}" for key, item in value.items())
+        words: Iterator[str] = (f"{inner(key)}: {inner(item)}" for key, item in value.items())
     elif kind in (set, frozenset):
         words = iter(sorted(map(inner, value)))
     elif kind in (list, tuple, map, filter, zip, range) or inspect.isgenerator(value):
