@@ -56,6 +56,8 @@ RUNNER = """#!/bin/sh
 case {0}" $* " in
 "jest --bail "*" --bail=0 "*" -- test ") ;;
 "jest "* | *" --configLoader="* | *" --includeTaskLocation "* | vitest*" --coverage "*) exit 1 ;;
+# The package configures no provider of coverage, and the one that is installed is not the default.
+*" --coverage.enabled "*) [ "${{*#* --coverage.provider=istanbul }}" != "$*" ] || exit 1 ;;
 esac
 side=base; ! grep -q ', 1)' cart.js || side=head
 # Where it knows no change, it runs tests again, of the files that are named.
@@ -85,7 +87,7 @@ const message = `[vitest-pool]: Failed to start it: worker for test files ${file
 const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
 // What is checked with --typecheck is recorded in node_modules.
 const unwritten = { type: "Typecheck Error", stack: "", message: "error TS5033: Not written.\\n" };
-const cause = { message: "jsdom needs Node.js 22" };
+const cause = { message: "jsdom needs Node.js 22", stack: "    at start (run.js:1:2)" };
 new Reporter().onFinished([], [error, unwritten, { message, stack: "", cause }]);
 """
 # Gives a reporter of Mocha the events of a recorded report.
@@ -178,6 +180,9 @@ def packages(project: Project) -> Project:
     vitest = project.folder / "vitest/node_modules/vitest/package.json"
     vitest.parent.mkdir()
     vitest.write_text('{"version": "2.1.9"}')
+    coverage = vitest.parents[1] / "@vitest/coverage-istanbul/package.json"
+    coverage.parent.mkdir(parents=True)
+    coverage.write_text("{}")
     files |= {"typed/package.json": "{}", "typed/src/a.ts": "export const a: number = 1;\n"}
     files |= {"typed/tsconfig.json": '{"references": []}', "typed/.eslintrc.json": "{}"}
     files |= {"typed/biome.json": "{}", "typed/tsconfig.base.json": "{}"}
@@ -772,7 +777,7 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
 @each(
     ("reader", "said", "reason"),
     [
-        (read_tests, "jest: bad option\n", "jest: bad option"),
+        (read_tests, "\x1b[31mjest: bad option\n\n\x1b[39m\n", "^jest: bad option$"),
         (read_tests, "node:873\n\n! ERROR: Error [ERR_X]: Cannot find '/x.js'\n  at f\n{\n}\n",
          r"^Error \[ERR_X\]: Cannot find"),
         (read_tests, "Validation Error:\n\n  No preset x.\n\n  Docs\n", r"^No preset x\.$"),

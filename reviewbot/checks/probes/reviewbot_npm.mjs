@@ -60,6 +60,7 @@ const STARTS_PROGRAM = new RegExp(
   + /(?: -T| --top-level| --no-install| -y| --yes| -s| --silent)* (\w[\w.-]*)(?:@\S+)?/.source,
 );
 const VITEST = parseFloat(manifestOf("vitest")?.version); // a number such as 3.1: what it can do
+const PROVIDERS = ["v8", "istanbul"].filter((name) => manifestOf(`@vitest/coverage-${name}`));
 const JEST_VERSION = parseFloat(manifestOf("jest")?.version);
 const OF_NODE = "-r|--require|--import|--loader|--experimental-loader|--conditions";
 const EXPERIMENTS = "--experimental-[\\w-]+";
@@ -90,8 +91,10 @@ const RUNNERS = {
       // It would write into node_modules; with Vite 5, it writes beside the configuration.
       ...(VITEST < 3.1 || existsSync("node_modules/.vite-temp") ? [] : ["--configLoader=runner"]),
     ],
-    coverage: manifestOf("@vitest/coverage-v8") || manifestOf("@vitest/coverage-istanbul")
+    // What configures another one may be the top of a workspace alone.
+    coverage: PROVIDERS.length
       ? ["--coverage.enabled", "--coverage.reportOnFailure", "--coverage.reporter=json",
+        ...(PROVIDERS[1] ? [] : [`--coverage.provider=${PROVIDERS[0]}`]),
         `--coverage.reportsDirectory=${COVERAGE}`, ...ofChanged("--coverage.include")]
       : [],
     without: / --coverage(?= |$)/g, // the first versions take it alone, without options of its own

@@ -27,8 +27,9 @@ export default class {
     const own = errors.filter(({ message }) => !UNWRITTEN.test(message));
     const found = own.map(({ type = "Unhandled error", ...error }) => {
       const file = error.message?.match(/ worker for test files (\S+?)\.?$/)?.[1];
-      const { stack, message = "" } = (file && error.cause) || error; // why it did not start
-      return { path: error.VITEST_TEST_PATH ?? file, said: `${type}: ${stack || message}` };
+      const { stack = "", message = "" } = (file && error.cause) || error; // why it did not start
+      const said = stack.includes(message) ? stack : `${message}\n${stack}`; // as of browsers
+      return { path: error.VITEST_TEST_PATH ?? file, said: `${type}: ${said}` };
     });
     writeFileSync("/tmp/errors.json", JSON.stringify(found));
   }
