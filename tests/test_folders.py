@@ -103,6 +103,35 @@ USES = [
 ]
 
 
+# What pnpm installs for the same names: a package of the registry, and links.
+LOCK = """importers:
+
+  apps/a:
+    dependencies:
+      '@a/web':
+        version: %s
+
+packages:
+
+  '@a/web@1.0.0':
+    resolution: {}
+"""
+
+
+def test_of_names_with_versions_pnpm_says_which_are_links() -> None:
+    web = {"libs/web/package.json": '{"name": "@a/web"}', "libs/b/package.json": '{"name": "b"}'}
+    text = '{"dependencies": {"@a/web": "^1.0", "b": "%s"}}'
+    rows: list[tuple[str, str, set[str]]] = [
+        ("1.0.0", "1", set()),
+        ("link:../../libs/web", "1", {"libs/web"}),
+        ("1.0.0", "workspace:1", {"libs/b"}),
+    ]
+    for version, of_b, used in rows:
+        manifests = {**web, "apps/a/package.json": text % of_b}
+        uses = find_uses(["apps/a", "libs/b", "libs/web"], manifests, LOCK % version)
+        assert uses["apps/a"] == used
+
+
 @each("file, text, used", USES)
 def test_which_projects_a_project_uses(file: str, text: str, used: str) -> None:
     names = {"libs/web/package.json": '{"name":"@a/web"}', "libs/b/Cargo.toml": '\nname = "b"'}
@@ -192,6 +221,10 @@ NODE = {
     "package.json": '{"workspaces": ["a/*"]}',
     "a/b/package.json": '{"scripts": {"test": "jest"}}',
 }
+PNPM = {"pnpm-workspace.yaml": "packages: ['a/*']\n", "pnpm-lock.yaml": "\n  a/b:\n"}
+PNPM |= {"package.json": NODE["a/b/package.json"]}
+PNPM |= {"a/b/package.json": '{"dependencies": {"c": "^1"}, "scripts": {"test": "jest"}}'}
+PNPM |= {"a/c/package.json": '{"name": "c", "scripts": {"test": "jest"}}'}
 GONE = {path: None for path in FILES if "web" in path}
 UV = '[project]\nname = "top"\n[tool.uv.workspace]\nmembers = ["services/*"]\n[tool.pytest]\n'
 VIRTUAL = {"pyproject.toml": f"{UV}[tool.uv]\npackage = false\n"}
@@ -223,6 +256,9 @@ PLANS = [
     # What is locked is installed for both sides, unless it is data of tests.
     (SERVICES | NODE, {"uv.lock": "", "a/b/yarn.lock": "", "services/api/uv.lock": ""}, ""),
     (SERVICES, {"services/api/tests/data/uv.lock": ""}, "pytest services/api"),
+    # No test reads what a hidden folder says in prose.
+    (PNPM, {".changeset/new.md": "", "a/b/x.js": ""}, "npm-test a/b"),
+    (PNPM, {"a/c/x.js": ""}, "npm-test a/c"),
     # The top of a workspace of uv, which may be a package itself
     (SERVICES | {"pyproject.toml": UV}, {"services/web/page.py": ""}, "pytest"),
     (SERVICES | VIRTUAL, {"services/web/page.py": ""}, "pytest services/web"),

@@ -21,8 +21,8 @@ from reviewbot.text.files import classify
 # Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`, and
 # those that such a configuration mostly extends.
 CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini", "*ruff*.toml", "tsconfig*.json", ".eslintrc*")
-# Files that pin versions of linters.
-PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt")
+# Files that pin versions of linters, or say which packages are links.
+PINS = (".pre-commit-config.yaml", "*requirements*.txt", "uv.lock", "poetry.lock", "pnpm-lock.yaml")
 # Files that declare dependencies.
 MANIFESTS = (
     *("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "environment.yml", "tox.ini"),
@@ -190,7 +190,8 @@ async def load_project(
     entries = {*await repository.list_entries(change.head_tree)}
     entries -= {*await repository.list_entries(change.base_tree)}
     brought = {e.path: head_texts.get(e.path, "") for e in entries if e.path not in base_files}
-    uses = {kind: find_uses(folders[kind], project.manifests) for kind in PROJECTS}
+    lock = texts.get("pnpm-lock.yaml", "")
+    uses = {kind: find_uses(folders[kind], project.manifests, lock) for kind in PROJECTS}
     placed = chain.from_iterable(
         _by_project(replace(c, without=c.configs_in(brought)), uses.get(c.by_project, {}), project)
         for c in checks
@@ -235,8 +236,11 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
     return [folder for folder in outermost if _has_below(paths, folder)]
 
 
-def find_uses(folders: Sequence[str], manifests: Mapping[str, str]) -> dict[str, set[str]]:
-    """Other projects that each project names in its manifests."""
+def find_uses(
+    folders: Sequence[str], manifests: Mapping[str, str], lock: str = ""
+) -> dict[str, set[str]]:
+    """Other projects that each project names in its manifests, or links as a lock of pnpm says."""
+    links = dict(re.findall(r"(?ms)^  (\S+):$(.*?)(?=^  \S|\Z)", lock))
     texts = dict.fromkeys(folders, "")
     for path, text in manifests.items():
         if (folder := path.rpartition("/")[0]) in texts:
@@ -244,6 +248,8 @@ def find_uses(folders: Sequence[str], manifests: Mapping[str, str]) -> dict[str,
     names = {named[1]: folder for folder in folders if (named := NAME.search(texts[folder]))}
     uses = dict[str, set[str]]()
     for folder, text in texts.items():
+        if folder in links:  # by a version, it names what may come from the registry
+            text = links[folder] + re.sub(r'": *"[*^~<>=v\d]', "", text)
         places = (
             names.get(a or b) if a or b else posixpath.normpath(f"{folder}/{path}")
             for a, b, path in USES.findall(text)
