@@ -530,6 +530,7 @@ def test_a_report_fixed_from_the_command_line(
     assert "Reviewbot-Goal: bug" in largest.git("log", "-1", "--format=%B")
     code, test = largest.git("diff", "--name-only", before, "HEAD").split()
     assert (code, test[:22]) == ("lists.py", "tests/test_regression_")
+    assert "  Fix done  " in CliRunner().invoke(reviewbot, ["sessions"]).stdout
     shown = CliRunner().invoke(reviewbot, ["sessions", "show", "1"]).stdout
     # What was tried is kept.
     assert "bug: refused (critic)\n│ `Makefile` is protected" in shown

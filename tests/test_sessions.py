@@ -144,7 +144,7 @@ def test_what_another_version_wrote_or_is_damaged_is_said(column: str) -> None:
     with closing(sqlite3.connect(".git/reviewbot/ledger.db")) as ledger, ledger:
         ledger.execute(f"""UPDATE calls SET {column} = '{{"text": 5}}'""")
         ledger.execute("UPDATE sessions SET review = '{torn', state = 'another'")
-    assert re.search(r"^1  .*  Another  HEAD A fee$", run("sessions").stdout, re.MULTILINE)
+    assert re.search(r"^1  .*  Review another  HEAD A fee$", run("sessions").stdout, re.MULTILINE)
     for words in ("show 1 -v", "replay 1", "export"):
         result = run("sessions", *words.split())
         assert result.exit_code == 3, words

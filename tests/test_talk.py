@@ -412,4 +412,4 @@ def test_ctrl_c_ends_a_prompt_at_once_and_what_was_said_before_is_kept(serve: Se
         time.sleep(0.2)  # it waits for the next line
         process.send_signal(signal.SIGINT)
         assert process.wait(5) == 130
-    assert "Done  chat" in run("sessions").stdout
+    assert "Chat done  chat" in run("sessions").stdout

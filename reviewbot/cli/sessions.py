@@ -260,9 +260,9 @@ class Past(Struct, frozen=True):
         """A line for each review, the newest first."""
         rows, in_ledger = [], []
         for id, session in self.sessions.items():
-            review, about = read_review(session.review), session.subject
+            review, about, state = read_review(session.review), session.subject, session.state
             in_ledger.append(review)
-            headline = words.headline(review) if review else session.state.capitalize()
+            headline = words.headline(review) if review else f"{about.kind.capitalize()} {state}"
             time = datetime.fromisoformat(session.started)
             rows.append((time, id, headline, f"{about.target} {about.title}"))
         for id in self.state.ids():
