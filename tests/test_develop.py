@@ -244,8 +244,16 @@ def test_what_a_red_test_calls_is_found_or_named_if_it_is_too_large(project: Pro
     for more in ("", "\n\n" + "# A comment\n" * 6_000):
         project.commit("A cart", {"cart.py": RED + more, **tests})
     shutil.copytree(lean_environment(), project.folder / ".venv", symlinks=True)
-    result, prompt = mend(project, VIRTUAL_ENV=str(project.folder / ".venv"))
-    assert 'Too large to be shown; tools read parts of: "cart.py"' in prompt
+    answer = by_edit("cart.py", "sum(prices) + 1", "(\n        sum(prices)" + "\n" * 6 + "    )")
+    result, scripted = work(
+        project,
+        answer,
+        lambda c, h: pursue("repair", (), c, h),
+        VIRTUAL_ENV=str(project.folder / ".venv"),
+    )
+    for label in ("critic/fix_repair_1", "optimizer/optimise_repair"):
+        prompt = dict(scripted.prompts)[label]
+        assert 'Too large to be shown; tools read parts of: "cart.py"' in prompt
     assert result.outcome == "fixed"
     assert result.facts == ("Tests that failed and pass now: 2, such as test_all.py.",)
     assert result.title == "Repair 2 tests that fail: test_all.py"

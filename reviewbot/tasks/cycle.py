@@ -59,8 +59,7 @@ async def work(task: Task, trials: Trials) -> TaskResult:
     attempts, reasons = list[Attempt](), tuple[str, ...]()
     against, silent = list[tuple[str, Objection]](), list[Absence]()
     for number in range(1, MAX_ATTEMPTS + 1):
-        texts = {at: text for at, text in _texts(files).items() if len(files[at]) <= MAX_FILE}
-        given = {"files": texts, "paths": paths, "attempts": attempts}
+        given = {"files": _texts(files), "paths": paths, "attempts": attempts}
         text = prompts.render(task.kind, **task.details, **given)
         drafts = await panel.ask_for([proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
@@ -172,7 +171,7 @@ async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials:
     diff = _diff(files, now)
     if task.kind == "tests" or len(re.findall(r"^[+-](?![+-])", diff, re.MULTILINE)) <= SMALL:
         return trial
-    text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
+    text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now), paths=now)
     drafts = await panel.ask_for([optimizer], f"optimise_{task.id}", text, trials.brief, Draft)
     try:
         candidate = _candidate(*drafts[0], now, task)
@@ -222,7 +221,8 @@ def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _texts(files: Mapping[str, bytes]) -> dict[str, str]:
-    return {path: shown(content) for path, content in sorted(files.items())}
+    """Those that are not too large, as models may see them."""
+    return {at: shown(text) for at, text in sorted(files.items()) if len(text) <= MAX_FILE}
 
 
 def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
