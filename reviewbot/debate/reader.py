@@ -149,17 +149,16 @@ def read_document(text: str, type_: type[Document], reason: str = "") -> Documen
     for candidate in _candidates(text):
         try:
             return msgspec.json.decode(candidate, type=type_, strict=False)
-        except msgspec.ValidationError as error:
-            problem = problem or str(error)
-        except (msgspec.DecodeError, RecursionError):
-            continue
+        except (msgspec.DecodeError, RecursionError) as error:
+            is_told = isinstance(error, msgspec.ValidationError) or "truncated" in str(error)
+            problem = problem or (str(error) if is_told else "")
     raise ValueError(reason or problem or "the answer is not JSON")
 
 
 def _candidates(text: str) -> Iterator[str | bytes]:
     """The document itself, or what stands in the last fence, or begins with the first bracket."""
     text = THOUGHTS.sub("", text).strip()
-    yield from (text, *reversed(FENCE.findall(text)))
+    yield from (text.removeprefix("```json"), *reversed(FENCE.findall(text)))
     for start in "{[":
         with suppress(ValueError, RecursionError):
             value, _ = json.JSONDecoder().raw_decode(text, text.index(start))
