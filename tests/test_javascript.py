@@ -95,8 +95,9 @@ EVENTS = """const { EventEmitter } = require("node:events");
 const [, , reporter, report] = process.argv;
 const text = require("node:fs").readFileSync(report, "utf8").replaceAll("/project", process.cwd());
 const { passes, failures, pending } = JSON.parse(text);
-const runner = new EventEmitter();
+const runner = Object.assign(new EventEmitter(), { total: 9 });
 require(reporter)(runner);
+runner.emit("test end"); // with --bail, others are left at the end
 for (const [name, tests] of Object.entries({ pass: passes, fail: failures, pending })) {
   for (const { fullTitle, ...test } of tests) {
     runner.emit(name, { ...test, fullTitle: () => fullTitle }, test.err);
@@ -320,6 +321,9 @@ def test_what_ran_in_time_counts(
         f"npm-test is incomplete: its time is over, and {unit} did not run: 1 (0 passed, 1 failed)"
     )
     assert all(check.seconds < 20 for check in review.checks)
+    if runner == "mocha":  # once is enough: it runs again in the next review
+        project.review()
+        assert not any(event.was_recorded for event in project.events if event.name == "npm")
 
 
 PACKAGE = {
@@ -450,6 +454,16 @@ def test_files_of_tests_that_two_edits_break_are_two_findings(project: Project) 
     assert found == {"add.js:1": said, "sum.js:1": said}
 
 
+# One that a test ends.
+MOCHA_ENDS = """#!/usr/bin/env node
+const runner = Object.assign(new (require("node:events").EventEmitter)(), { total: 2 });
+require(process.argv.find((each) => each.endsWith("_mocha.cjs")).split("=")[1])(runner);
+const test = { file: "a.js", fullTitle: () => "exits" };
+runner.emit("pass", test);
+runner.emit("test end", test);
+"""
+
+
 @needs_node
 def test_each_command_of_a_script_runs(project: Project) -> None:
     """One that fails counts, although another one passes the same test; so do lines of each."""
@@ -457,6 +471,7 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
     file = "test/cart.test.js"
     commands = [f"yarn node --test --test-reporter=dot {file}", f"N=1 npx -y borp@^0.20 -C {file}"]
     add_tool(project, "", "borp", BORP)
+    add_tool(project, "", "mocha", MOCHA_ENDS)
     scripts = {
         "test": " && ".join(["N=1 npm run -s both", "tsc -p a/jest", *commands, "run -T mocha"]),
         "both": "npm-run-all lint 'one:*'",
@@ -532,7 +547,9 @@ CLAIM = Reproduction(language="javascript", source="// a test")
 CALLED = {
     "mocha -r esm --recursive test": "mocha -r esm FILE",
     "N=1 nyc mocha --require=./a.js 'test/**'": "N=1 mocha --require=./a.js FILE",
-    "jest -c a.json --coverage": "jest -c a.json --roots=. --coverage=false --runTestsByPath FILE",
+    "jest -c a.json --coverage --shard=1/2": (
+        "jest -c a.json --roots=. --coverage=false --runTestsByPath FILE"
+    ),
     "cross-env N=2 node -r a --experimental-vm-modules node_modules/.bin/jest --ci": (
         "N=2 -r a --experimental-vm-modules jest --roots=. --coverage=false --runTestsByPath FILE"
     ),
@@ -554,6 +571,7 @@ def test_a_test_of_a_claim_is_read_as_the_script_says(project: Project) -> None:
         (proof,) = run(project, CLAIM, language=JAVASCRIPT)
         printed = " ".join(proof.output.split())
         assert printed.startswith(called.replace("FILE", "reviewbot_reproduction.test.js"))
+        assert ("--testSequencer" in printed) is ("jest" in script and "--shard" not in script)
 
 
 # An old version: it runs only files that its patterns name.
