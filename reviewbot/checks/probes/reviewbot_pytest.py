@@ -111,12 +111,17 @@ class Reporter:
             self.coverage.switch_context(context)
 
     def pytest_sessionstart(self) -> None:
-        """Do what `manage.py test` does before the tests, where pytest-django is not installed."""
-        if "DJANGO_SETTINGS_MODULE" in os.environ and "pytest_django" not in sys.modules:
-            try:
-                set_up_django()
-            except (Exception, SystemExit) as error:
-                self.no_database = error
+        """Do what `manage.py test` does first, unless pytest-django or a conftest.py did."""
+        module = importlib.import_module
+        try:
+            is_used = "DJANGO_SETTINGS_MODULE" in os.environ and "pytest_django" not in sys.modules
+            if is_used and not module("django.apps").apps.ready:
+                module("django").setup()
+                utils = module("django.test.utils")
+                utils.setup_test_environment()
+                utils.setup_databases(verbosity=0, interactive=False)
+        except (Exception, SystemExit) as error:
+            self.no_database = error
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: Any) -> None:
@@ -133,9 +138,8 @@ class Reporter:
         path = os.path.join(self.root, collector.nodeid)
         modules = (os.path.splitext(name.replace("/__init__.py", ""))[0] for name in self.changed)
         names = "|".join(re.escape(os.path.basename(module)) for module in modules)
-        with open(path, encoding="utf-8", errors="replace") as file:
-            if relative(path) in self.changed or re.search(rf"\b(?:{names})\b", file.read()):
-                return None
+        if relative(path) in self.changed or re.search(rf"\b(?:{names})\b", text_of(path)):
+            return None
         self.left_out += 1
         return CollectReport(collector.nodeid, "passed", None, [])
 
@@ -278,11 +282,9 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
     pytest ends before a session begins then.
     """
-    changed: dict[str, list[int]] = {}
-    with suppress(FileNotFoundError), open(CHANGED, encoding="utf-8") as file:
-        changed = json.load(file)
+    changed = json.loads(text_of(CHANGED) or "{}")
     if (files := early_config.getini("python_files")) == ["test_*.py", "*_test.py"]:  # the default
-        files.append("tests.py")
+        files.append("tests.py" if os.path.exists("manage.py") else os.path.join(TREE, "tests.py"))
     use_settings_of_django(early_config)
     reporter = Reporter(changed, str(early_config.rootpath))
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
@@ -300,25 +302,22 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
 
 def use_settings_of_django(config: Any) -> None:
-    """Those that manage.py names, or `test` beside them, where pytest's configuration has none."""
+    """Those that manage.py names, or `test` beside them, where tests have none of their own."""
     with suppress(ValueError):  # without pytest-django
         if config.getini("DJANGO_SETTINGS_MODULE"):
             return
-    with suppress(OSError), open("manage.py", encoding="utf-8") as file:
-        if found := re.search(r"""DJANGO_SETTINGS_MODULE["'], *["']([\w.]+)""", file.read()):
-            package = re.sub(r"(?<=settings)\.\w+$", "", found[1])
-            has_own = os.path.exists(f"{package.replace('.', '/')}/test.py")
-            os.environ["DJANGO_SETTINGS_MODULE"] = f"{package}.test" if has_own else found[1]
+    named = re.search(r"""DJANGO_SETTINGS_MODULE["'], *["']([\w.]+)""", text_of("manage.py"))
+    own = text_of("conftest.py") + text_of("tests/conftest.py")
+    if named and not re.search(r"DJANGO_SETTINGS_MODULE|settings\.configure\(", own):
+        package = re.sub(r"(?<=settings)\.\w+$", "", named[1])
+        has_own = os.path.exists(f"{package.replace('.', '/')}/test.py")
+        os.environ["DJANGO_SETTINGS_MODULE"] = f"{package}.test" if has_own else named[1]
 
 
-def set_up_django() -> None:
-    """Its applications and databases for tests, unless a conftest.py did."""
-    module = importlib.import_module
-    if not module("django.apps").apps.ready:
-        module("django").setup()
-        utils = module("django.test.utils")
-        utils.setup_test_environment()
-        utils.setup_databases(verbosity=0, interactive=False)
+def text_of(path: str) -> str:
+    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+    return ""
 
 
 def write_broken(
