@@ -423,15 +423,19 @@ def test_a_package_is_built_that_tests_of_another_one_import(project: Project) -
     built = {"name": "b", "type": "module", "exports": {"./a": False}}
     built["exports"] |= {".": {"default": "./dist/index.js"}}
     built["scripts"] = {"build": "mkdir dist && cp index.js dist"}
-    test = 'import test from "node:test"; import { one } from "b"; import "c";\n'
+    test = 'import test from "node:test"; import { one } from "b"; import "c"; import "@n/d";\n'
     test += 'test("one", () => one());\n'
-    files = {".gitignore": "node_modules\n", "package.json": '{"workspaces": ["*"]}'}
+    top = {"workspaces": ["*"], "scripts": {"build": "mkdir d/dist && echo >d/dist/index.js"}}
+    files = {".gitignore": "node_modules\n", "package.json": json.dumps(top)}
+    files |= {"d/package.json": '{"name": "@n/d", "main": "dist/index.js"}'}
     files |= {"a/package.json": json.dumps(needs), "a/test/a.test.js": test}
     files |= {"b/package.json": json.dumps(built), "b/index.js": "export const one = () => 1;\n"}
     files |= {"c/package.json": json.dumps(there), "c/index.js": ""}
     (project.folder / "a/node_modules").mkdir(parents=True)
     for name in ("b", "c"):
         (project.folder / "a/node_modules" / name).symlink_to(f"../../{name}")
+    (project.folder / "a/node_modules/@n").mkdir()
+    (project.folder / "a/node_modules/@n/d").symlink_to("../../../d")
     project.commit("Begin", files)
     project.commit("Break", {"b/index.js": "export const one = 1;\n"})
     assert [str(finding.location) for finding in project.review().reported] == ["b/index.js:1"]

@@ -7,8 +7,8 @@ const COLOUR = /\x1b\[[\d;]*m/g;
 const FRAME = /^\s+at (?:.*[( ])?((?:file:\/\/)?[^\s()]+?):(\d+):\d+\)?$/gm;
 // Those of packages and of Node.js, which nobody needs to see.
 const FOREIGN = /^\s+at (?:new Promise \(|(?:.*[( ])?(?:node:|\S*node_modules\/)).*\n?/gm;
-// Where a message ends: a stack, or lines of code with their numbers.
-const END = /^\s+at |^\s*>? *\d+ \|/m;
+// Where a message ends: a stack, of modules as well, or lines of code with their numbers.
+const END = /^\s+at |^Require stack:|^\s*>? *\d+ \|/m;
 
 /** The outcome of a test, or without names of a file. `said` is its error, mostly with a stack. */
 export function outcomeOf(file, names, outcome, said = "", line = 1) {

@@ -4,13 +4,14 @@
 // looks for it.
 // Of the first script called `test…` or `unit…` that has a runner which is known, the commands run
 // that have one, and those before them that build. So do those of the scripts that it runs. If tests
-// cannot be loaded, packages of the workspace are built that lack what they export, and all run again.
+// cannot be loaded, packages of the workspace are built that lack what they export, by themselves or by
+// one above, and all run again.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import {
   cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync,
 } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_node.mjs";
 
@@ -161,7 +162,8 @@ let problem = "";
 let code = 0; // with which it ends where nothing came of the tests
 let isLate = false;
 runAll();
-if (!isLate && (code === 1 || [...outcomes.values()].some((test) => test.outcome === "error")) && buildUsed(".")) {
+const built = new Set(); // folders
+while (!isLate && (code === 1 || unloaded().length) && buildUsed(".", unloaded().flatMap(packagesIn))) {
   outcomes.clear();
   [problem, code] = ["", 0];
   runAll();
@@ -269,27 +271,46 @@ function folderOf(name, folder = process.cwd()) {
   return found && `${found}/${name}`;
 }
 
-/** Build packages of the workspace that one depends on, and before them those that they depend on,
- * where what they export is not there. Returns whether there are any. */
-function buildUsed(folder, known = new Set()) {
+/** Build packages of the workspace that one depends on, or that are named, and before them those that
+ * they depend on, where what they export is not there. Returns whether there are any. */
+function buildUsed(folder, named = [], known = new Set()) {
   let isBuilt = false;
   const { dependencies, devDependencies, peerDependencies } = readManifest(folder);
-  for (const name in { ...dependencies, ...devDependencies, ...peerDependencies }) {
+  const used = { ...dependencies, ...devDependencies, ...peerDependencies };
+  for (const name of [...Object.keys(used), ...named]) {
     const link = folderOf(name, realpathSync(folder));
     const own = link && realpathSync(link);
     if (!own || /\/node_modules\//.test(own) || known.has(own)) continue;
     known.add(own);
-    isBuilt = buildUsed(own, known) || isBuilt;
-    const { scripts, main, module, exports } = readManifest(own);
+    isBuilt = buildUsed(own, [], known) || isBuilt;
+    const { main, module, exports } = readManifest(own);
     const isThere = (path) => ["", ".js", ".json"].some((end) => existsSync(join(own, path + end)));
     const isMissing = (path) => !path.includes("*") && !isThere(path);
-    if (scripts?.build && textsIn([main, module, exports]).some(isMissing)) {
-      const env = { ...process.env, CI: "true", PATH: `${own}/node_modules/.bin:${process.env.PATH}` };
-      spawnSync(scripts.build, { cwd: own, env, shell: true, stdio: "inherit" });
+    const cwd = textsIn([main, module, exports]).some(isMissing) && builderOf(own);
+    if (cwd && !built.has(cwd)) {
+      built.add(cwd);
+      const env = { ...process.env, CI: "true", PATH: `${cwd}/node_modules/.bin:${process.env.PATH}` };
+      spawnSync(readManifest(cwd).scripts.build, { cwd, env, shell: true, stdio: "inherit" });
       isBuilt = true;
     }
   }
   return isBuilt;
+}
+
+function unloaded() {
+  return [...outcomes.values()].filter((test) => test.outcome === "error");
+}
+
+/** The nearest folder, from that of a package upwards, whose scripts build. */
+function builderOf(folder) {
+  if (existsSync(`${folder}/package.json`) && readManifest(folder).scripts?.build) return folder;
+  return folder !== dirname(folder) && builderOf(dirname(folder));
+}
+
+/** Packages that a test which cannot be loaded may lack, as its message quotes them. */
+function packagesIn({ message }) {
+  const quoted = message.matchAll(/["'](?:[^"'\s]*\/node_modules\/)?((?:@[\w.-]+\/)?\w[\w.-]*)/g);
+  return [...quoted].map(([, name]) => name);
 }
 
 function textsIn(value) {
