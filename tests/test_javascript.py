@@ -87,8 +87,8 @@ const message = `[vitest-pool]: Failed to start it: worker for test files ${file
 const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
 // What is checked with --typecheck is recorded in node_modules.
 const unwritten = { type: "Typecheck Error", stack: "", message: "error TS5033: Not written.\\n" };
-const cause = { message: "jsdom needs Node.js 22", stack: "    at start (run.js:1:2)" };
-new Reporter().onFinished([], [error, unwritten, { message, stack: "", cause }]);
+const cause = { message: "jsdom needs Node.js 22" };
+new Reporter().onFinished([], [error, unwritten, Object.assign(Error(message), { cause })]);
 """
 # Gives a reporter of Mocha the events of a recorded report.
 EVENTS = """const { EventEmitter } = require("node:events");

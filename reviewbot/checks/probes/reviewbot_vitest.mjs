@@ -25,11 +25,11 @@ export default class {
   onTestRunEnd(_, errors = []) {
     clearTimeout(this.timer);
     const own = errors.filter(({ message }) => !UNWRITTEN.test(message));
-    const found = own.map(({ type = "Unhandled error", ...error }) => {
+    const found = own.map((error) => { // what an Error says is not listed among its fields
       const file = error.message?.match(/ worker for test files (\S+?)\.?$/)?.[1];
-      const { stack = "", message = "" } = (file && error.cause) || error; // why it did not start
-      const said = stack.includes(message) ? stack : `${message}\n${stack}`; // as of browsers
-      return { path: error.VITEST_TEST_PATH ?? file, said: `${type}: ${said}` };
+      const { stack, message = "" } = (file && error.cause) || error; // why it did not start
+      const said = `${error.type ?? "Unhandled error"}: ${stack || message}`;
+      return { path: error.VITEST_TEST_PATH ?? file, said };
     });
     writeFileSync("/tmp/errors.json", JSON.stringify(found));
   }
