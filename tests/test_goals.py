@@ -325,6 +325,7 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     report = f"{TYPED.replace('ValueError', 'builtins.ValueError')}\n\nI expected None."
     result, scripted = solve(largest, by_report(test), report)
     assert "return max(items)" not in scripted.prompts[0][1]
+    assert 'There are: ".reviewbot.yml", ' in scripted.prompts[0][1]
     assert result.title == "Fix: builtins.ValueError: max() arg is an empty sequence"
     (test_,) = (text for path, text in result.files.items() if path != "lists.py")
     assert test_.startswith(b"from __future__ import annotations\n")

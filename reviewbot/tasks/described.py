@@ -84,14 +84,15 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
 
     Raises UsageError with the reasons if nobody can, and ModelError if nobody answers.
     """
-    tree = trials.change.head_tree
-    if not any(path.endswith(".py") for path in await trials.paths()):
+    tree, existing = trials.change.head_tree, await trials.paths()
+    if not any(path.endswith(".py") for path in existing):
         message = "a report is reproduced by a test in Python, and there is no Python here"
         raise UsageError(message, hint=INSTEAD)
     report = readable(report)
     paths, files = await _files(report, trials, otherwise=0)
     folder, text = await trials.folder_of(paths), shown(report)
-    prompt = prompts.render("reproduce", report=text, paths=paths, files=files)
+    shows = {"names": [] if paths else names_of(existing), "paths": paths, "files": files}
+    prompt = prompts.render("reproduce", report=text, **shows)
     names = trials.panel.names[:MAX_HYPOTHESES]
     answers = await trials.panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in trials.panel.absences]
