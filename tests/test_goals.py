@@ -532,7 +532,7 @@ def test_a_report_fixed_from_the_command_line(
     code, test = largest.git("diff", "--name-only", before, "HEAD").split()
     assert (code, test[:22]) == ("lists.py", "tests/test_regression_")
     assert "  Fix done  " in CliRunner().invoke(reviewbot, ["sessions"]).stdout
-    shown = CliRunner().invoke(reviewbot, ["sessions", "show", "1"]).stdout
+    shown = CliRunner().invoke(reviewbot, ["sessions", "show"]).stdout
     # What was tried is kept.
     assert "bug: refused (critic)\n│ `Makefile` is protected" in shown
     assert "\n│ +all:\n" in shown

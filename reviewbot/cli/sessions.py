@@ -278,9 +278,9 @@ class Past(Struct, frozen=True):
     def find(self, id: str) -> tuple[Review | None, Record | None]:
         """A review by its id, or else the newest, and what the ledger has of it.
 
-        Raises UsageError. There is no review if it did not end.
+        Raises UsageError. There is no review if it did not end, or is a fix, a chat or the like.
         """
-        review = None
+        review, id = None, id or ("" if self.state.ids() else next(iter(self.sessions), ""))
         if id not in self.sessions:
             review = self.state.load(id) if id else self.state.newest()
             if review is None:
