@@ -295,6 +295,9 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
 ) -> None:
     cart.commit("Nothing", {path: None for path in cart.git("ls-files").split()})
     assert "! no linter and no test runs here" in run("doctor").stdout
+    (cart.folder / "new.py").touch()
+    assert "✓ linters and tests that a change may run: ruff\n" in run("doctor").stdout
+    (cart.folder / "new.py").unlink()
     package = '{"scripts": {"test": "%s"}}'
     files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
     files |= {"api/package.json": package % "node --test", "web/package.json": package % "jest"}

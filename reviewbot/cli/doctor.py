@@ -70,7 +70,7 @@ async def command() -> int:
         variables = await read_variables(repository)
         applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
         with suppress(GitError):
-            head = await repository.load_change("HEAD..HEAD")
+            head = await repository.load_change(kind="worktree")
             found = await load_project(head, repository, known)
             of_project = (check for check in found.checks if check.kind != "scan")
             applying += (check for check in of_project if applies(check, found.head_files, found))
