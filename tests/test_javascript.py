@@ -428,14 +428,15 @@ def test_a_package_is_built_that_tests_of_another_one_import(project: Project) -
     top = {"workspaces": ["*"], "scripts": {"build": "mkdir d/dist && echo >d/dist/index.js"}}
     files = {".gitignore": "node_modules\n", "package.json": json.dumps(top)}
     files |= {"d/package.json": '{"name": "@n/d", "main": "dist/index.js"}'}
+    files |= {"a/test/package.json": '{"type": "module"}'}
     files |= {"a/package.json": json.dumps(needs), "a/test/a.test.js": test}
     files |= {"b/package.json": json.dumps(built), "b/index.js": "export const one = () => 1;\n"}
     files |= {"c/package.json": json.dumps(there), "c/index.js": ""}
     (project.folder / "a/node_modules").mkdir(parents=True)
     for name in ("b", "c"):
         (project.folder / "a/node_modules" / name).symlink_to(f"../../{name}")
-    (project.folder / "a/node_modules/@n").mkdir()
-    (project.folder / "a/node_modules/@n/d").symlink_to("../../../d")
+    (project.folder / "a/test/node_modules/@n").mkdir(parents=True)
+    (project.folder / "a/test/node_modules/@n/d").symlink_to("../../../../d")
     project.commit("Begin", files)
     project.commit("Break", {"b/index.js": "export const one = 1;\n"})
     assert [str(finding.location) for finding in project.review().reported] == ["b/index.js:1"]

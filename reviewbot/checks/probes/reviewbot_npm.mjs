@@ -11,7 +11,7 @@ import { createRequire } from "node:module";
 import {
   cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_node.mjs";
 
@@ -163,7 +163,7 @@ let code = 0; // with which it ends where nothing came of the tests
 let isLate = false;
 runAll();
 const built = new Set(); // folders
-while (!isLate && (code === 1 || unloaded().length) && buildUsed(".", unloaded().flatMap(packagesIn))) {
+while (!isLate && (code === 1 || unloaded().length) && buildUsed(".", unloaded().flatMap(lackedBy))) {
   outcomes.clear();
   [problem, code] = ["", 0];
   runAll();
@@ -271,14 +271,13 @@ function folderOf(name, folder = process.cwd()) {
   return found && `${found}/${name}`;
 }
 
-/** Build packages of the workspace that one depends on, or that are named, and before them those that
+/** Build packages of the workspace that one depends on, or at these links, and before them those that
  * they depend on, where what they export is not there. Returns whether there are any. */
-function buildUsed(folder, named = [], known = new Set()) {
+function buildUsed(folder, links = [], known = new Set()) {
   let isBuilt = false;
   const { dependencies, devDependencies, peerDependencies } = readManifest(folder);
-  const used = { ...dependencies, ...devDependencies, ...peerDependencies };
-  for (const name of [...Object.keys(used), ...named]) {
-    const link = folderOf(name, realpathSync(folder));
+  const used = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+  for (const link of [...used.map((name) => folderOf(name, realpathSync(folder))), ...links]) {
     const own = link && realpathSync(link);
     if (!own || /\/node_modules\//.test(own) || known.has(own)) continue;
     known.add(own);
@@ -307,10 +306,10 @@ function builderOf(folder) {
   return folder !== dirname(folder) && builderOf(dirname(folder));
 }
 
-/** Packages that a test which cannot be loaded may lack, as its message quotes them. */
-function packagesIn({ message }) {
+/** Where packages are that a test which cannot be loaded may lack, as its message quotes them. */
+function lackedBy({ message, location }) {
   const quoted = message.matchAll(/["'](?:[^"'\s]*\/node_modules\/)?((?:@[\w.-]+\/)?\w[\w.-]*)/g);
-  return [...quoted].map(([, name]) => name);
+  return [...quoted].map(([, name]) => folderOf(name, resolve(dirname(location.path))));
 }
 
 function textsIn(value) {
