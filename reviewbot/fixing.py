@@ -102,18 +102,20 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
             started = time.monotonic()
             name = f"step {number} of {len(increments)}: {increment.title}"
             host.emit(Event("step", name))
+            title, why = increment.title, ("What is there passes its tests already.",)
+            built = TaskResult(kind="feature", title=title, outcome="failed", reasons=why)
             try:
                 task = await prepare_feature(specification, increments, number, trials)
-                results.append(await _work_on(task, trials))
+                results.append(await _work_on(task, trials) if task else built)
             except UsageError as error:
                 if not results:
                     raise
-                title, why = increment.title, (str(error),)
-                results += [TaskResult(kind="feature", title=title, outcome="failed", reasons=why)]
+                results.append(replace(built, reasons=(str(error),)))
             host.emit(Event("step", name, time.monotonic() - started))
-            if results[-1].outcome != "fixed":
+            if results[-1].outcome == "fixed":
+                trials = await after(trials, results[-1])
+            elif results[-1] is not built:
                 break
-            trials = await after(trials, results[-1])
         results = [replace(result, usage=services.client.totals) for result in results]
         await services.finish(trials=[*trials_of(results)])
     return results

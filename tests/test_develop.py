@@ -153,6 +153,15 @@ def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
     assert "gave no test for step 2" in second.reasons[0]
 
 
+def test_a_step_that_is_there_already_hinders_none_after_it(empty: Project) -> None:
+    steps = [STEPS[0], {**STEPS[0], "title": "Add more numbers"}, STEPS[1]]
+    more = {"path": "calc.py", "find": "    return a + b\n", "replace": f"    return a + b\n{MORE}"}
+    results, _ = build(empty, developer(steps, [ADD, ADD, ADD, DIVIDE], [BUILD, more]))
+    assert [result.outcome for result in results] == ["fixed", "failed", "fixed"]
+    (reason,) = results[1].reasons
+    assert reason == "What is there passes its tests already."
+
+
 def test_without_a_plan_nothing_is_built(empty: Project) -> None:
     with pytest.raises(UsageError, match="there is no plan: it is empty"):
         build(empty, developer([], [], []))

@@ -84,7 +84,7 @@ def describe(found: Negotiation) -> Iterator[str]:
     Of what is rejected, the objections are enough.
     """
     width = max(40, style_for().width)
-    yield from (f"{absence.label} is missing: {absence.reason}" for absence in found.absences)
+    yield from (f"{a.panelist}/{a.question} is missing: {a.reason}" for a in found.absences)
     lines = [f"{name} remarks: {remark}" for name, remark in found.remarks.items()]
     lines += [] if found.ideas else ["Nobody proposed anything."]
     for standing in ("agreed", "contested", "rejected"):

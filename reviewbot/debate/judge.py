@@ -279,9 +279,10 @@ def _batches(cases: Cases, template: str) -> Iterator[list[Case]]:
 async def _ask(asked: Sequence[Question], panel: Panel) -> list[tuple[Question, Judgement]]:
     """Judgements with their questions. Cases that an answer leaves out are asked once more."""
     given = await ask_about(asked, panel, "judgements", Judgement)
-    absent = {absence.label for absence in panel.absences}
+    absent = {(absence.panelist, absence.question) for absence in panel.absences}
     left_out: list[Question] = []
-    for question in (q for q in _without_answer(asked, given) if q.label not in absent):
+    missing = _without_answer(asked, given)
+    for question in (q for q in missing if (q.panelist, q.phase) not in absent):
         text = prompts.render("cross_examination", cases=question.cases, known=question.known)
         left_out.append(replace(question, phase=f"{question.phase}/rest", text=text))
     more = await ask_about(left_out, panel, "judgements", Judgement)

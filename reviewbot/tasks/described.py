@@ -271,11 +271,11 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
 
 async def prepare_feature(
     wanted: str, increments: Sequence[Increment], number: int, trials: Trials, *earlier: Attempt
-) -> Task:
-    """The task of one step, counted from 1. The last panelist writes its test, the first its code.
+) -> Task | None:
+    """The task of one step, counted from 1; None if those before it pass its tests.
 
-    `earlier` are tests that were not accepted, the last one because no code passed it. Raises
-    UsageError if there is no other that fails now.
+    The last panelist writes the test, the first the code. `earlier` are tests that were not
+    accepted, the last one because no code passed it. Raises UsageError if no test can be used.
     """
     increment, panel = increments[number - 1], trials.panel
     tree = trials.change.head_tree
@@ -306,6 +306,8 @@ async def prepare_feature(
             break
         attempts.append(Attempt(test, tuple(refusals)))
     else:
+        if run.outcome == "passes" and number > 1 and not earlier:  # a step before did more
+            return None
         reason = first_line(attempts[-1].reasons[0])
         raise UsageError(f"step {number} has no test that can be used: {reason}")
 

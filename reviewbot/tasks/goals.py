@@ -171,8 +171,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
 
 async def _tests_of(sources: Sequence[str], trials: Trials) -> list[str]:
     """Tests that show how modules are tested: best those that name them."""
-    tests = [path for path in await trials.paths() if classify(path) == "test"]
-    tests = [path for path in tests if path.endswith(".py")]
+    tests = [at for at in await trials.paths() if at.endswith(".py") and classify(at) == "test"]
     texts = await trials.read(tests)
     names = [PurePosixPath(path).stem.strip("_").encode() for path in sources]
     score = {at: sum(name in at.encode() + text for name in names) for at, text in texts.items()}
