@@ -316,7 +316,11 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     assert f"! not installed: a, b; install tidy-up {place} or /usr/local\n" in said
     assert f"! not installed: mypy; install mypy {place}\n" in said
     assert "✓ linters and tests that a change may run: ruff, pytest, npm-test api, shell\n" in said
-    assert "✓ the Python of this project is /" in said
+    assert re.search(r"✓ the Python of this project is /.+/python3?$", said, re.MULTILINE)
+    for name, value in {"PATH": "/usr/bin:/bin", "VIRTUAL_ENV": "/usr"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.executable", "/usr/bin/python3")
+    assert "Python of this project is /usr/bin/python3 (no .venv)\n" in run("doctor").stdout
     assert said.endswith("\nNext: install mypy into the project's environment\n")
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
     result = run("doctor")

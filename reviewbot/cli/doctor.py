@@ -102,7 +102,8 @@ async def command() -> int:
                 project.append(("!", f"not installed: {names}; {hint}", hint))
         own = [check.folder for check in applying if "{python}" in check.lookup]
         for python in sorted({environment.pythons.get(f, environment.python) for f in own}):
-            project.append(("✓", f"the Python of this project is {python}", ""))
+            more = "" if Path(python).parent.with_name("pyvenv.cfg").exists() else " (no .venv)"
+            project.append(("✓", f"the Python of this project is {python}{more}", ""))
         if applying:
             names = ", ".join(check.name for check in applying)
             project.append(("✓", f"linters and tests that a change may run: {names}", ""))
