@@ -298,6 +298,10 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     (cart.folder / "new.py").touch()
     assert "✓ linters and tests that a change may run: ruff\n" in run("doctor").stdout
     (cart.folder / "new.py").unlink()
+    conflict = f"100644 {cart.git('hash-object', '-w', '/dev/null')} 2\tcart.py\n"
+    cart.git("update-index", "--index-info", stdin=conflict.encode())
+    assert "! the index has unresolved conflicts, for example in cart.py" in run("doctor").stdout
+    cart.git("reset", "--hard")
     package = '{"scripts": {"test": "%s"}}'
     files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
     files |= {"api/package.json": package % "node --test", "web/package.json": package % "jest"}

@@ -2,7 +2,6 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -69,11 +68,13 @@ async def command() -> int:
             project.append((mark, str(error), error.hint or ""))
         variables = await read_variables(repository)
         applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
-        with suppress(GitError):
+        try:
             head = await repository.load_change(kind="worktree")
             found = await load_project(head, repository, known)
             of_project = (check for check in found.checks if check.kind != "scan")
             applying += (check for check in of_project if applies(check, found.head_files, found))
+        except GitError as error:
+            project.append(("!", str(error), error.hint or ""))
         entries = await repository.list_entries(head.head_tree) if head.head_tree else []
         environment = find_environment(root, os.environ, [entry.path for entry in entries])
         sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)

@@ -86,10 +86,9 @@ async def performance(paths: Sequence[str], trials: Trials) -> Task:
         judgement = await judge_behaviour(step, evidence, trials)
         if judgement.unmet:
             return judgement
+        trees = step.base_tree, step.head_tree
         try:
-            ratio = await compare_times(
-                source, step.base_tree, step.head_tree, trials.executor, folder
-            )
+            ratio = await compare_times(source, *trees, trials.executor, folder)
         except ValueError as error:
             return replace(judgement, unmet=(f"The benchmark does not run: {error}.",))
         if ratio.high >= 1 / THRESHOLD:
