@@ -22,6 +22,7 @@ from reviewbot.checks.run import applies
 from reviewbot.fixing import fix, pursue
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
+from reviewbot.reports.words import failed_tests, headline
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.job import Job
@@ -142,17 +143,23 @@ def test_which_projects_a_project_uses(file: str, text: str, used: str) -> None:
 
 
 def test_who_uses_what_changes_runs_his_tests(services: Project) -> None:
-    """Also if nothing changes in his folder. A flaky test is none of his findings."""
+    """Also if nothing changes in his folder. A flaky test is none of his findings.
+
+    What one line breaks is one finding, in however many suites.
+    """
     config = '[tool.pytest.ini_options]\npythonpath = ["../api/src"]\n'
-    shop = {"services/shop/pyproject.toml": config}
-    services.commit("Use", shop | {"services/shop/tests/test_shop.py": EMPTY})
+    tests = [f"services/{name}/tests/test_{name}.py" for name in ("shop", "store")]
+    users = {f"services/{name}/pyproject.toml": config for name in ("shop", "store")}
+    services.commit("Use", users | dict.fromkeys(tests, EMPTY))
     page = "services/web/page.py"
     change = {API: CART.replace("sum(prices)", "sum(prices) or len('a')"), page: "x = 1 + 0\n"}
     services.commit("Change", change | {"services/web/tests/test_flaky.py": FLAKY})
     review = services.review()
     (finding,) = review.reported
-    place = f"{API}:5", "services/shop/tests/test_shop.py::test_empty"
-    assert (str(finding.location), finding.rule) == place
+    assert (str(finding.location), finding.rule) == (f"{API}:5", f"{tests[0]}::test_empty")
+    assert finding.title == "test_empty fails: assert 1 == 0 (and in pytest services/store)"
+    assert [*failed_tests(finding)] == [f"{path}::test_empty" for path in tests]
+    assert headline(review, explains=True).endswith(": 2 tests that passed fail now")
     assert results_of(review)["pytest services/api"] == "1 passed"
     assert "1 flaky" in results_of(review)["pytest services/web"]
     lines = {c.path: (c.statements, c.executed) for c in review.coverage if c.statements}

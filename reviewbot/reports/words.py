@@ -283,8 +283,7 @@ def coverage_line(review: Review) -> str:
     what = _numbered(total, "file" if is_whole(review) else "changed file")
     parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
     text = f"{what}: {', '.join(parts)}"
-    statements = sum(entry.statements for entry in review.coverage)
-    if statements:
+    if statements := sum(entry.statements for entry in review.coverage):
         executed = sum(entry.executed for entry in review.coverage)
         lines = "lines" if is_whole(review) else "changed lines"
         text += f"; tests executed {executed} of {statements} {lines}"

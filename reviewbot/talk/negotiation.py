@@ -163,12 +163,10 @@ def put_on_table(answers: Iterable[tuple[str, Sequence[Proposal]]]) -> list[Idea
     ideas: list[Idea] = []
     named = [(idea, name) for name, proposals in answers for idea in proposals]
     for proposal, name in sorted(named, key=lambda pair: (pair[0].title.lower(), pair[1])):
-        for at, known in enumerate(ideas):
-            if alike(known.proposal.title, proposal.title) >= SAME_TITLE:
-                ideas[at] = join(known, Idea(id="", proposal=proposal, authors=(name,)))
-                break
-        else:
-            ideas.append(Idea(id=f"I{len(ideas) + 1}", proposal=proposal, authors=(name,)))
+        idea = Idea(id=f"I{len(ideas) + 1}", proposal=proposal, authors=(name,))
+        scores = [alike(known.proposal.title, proposal.title) for known in ideas]
+        at = next((n for n, score in enumerate(scores) if score >= SAME_TITLE), len(ideas))
+        ideas[at : at + 1] = [join(ideas[at], idea) if ideas[at:] else idea]
     return ideas
 
 
