@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import venv
 from pathlib import Path
@@ -145,7 +146,7 @@ def test_which_projects_a_project_uses(file: str, text: str, used: str) -> None:
 def test_who_uses_what_changes_runs_his_tests(services: Project) -> None:
     """Also if nothing changes in his folder. A flaky test is none of his findings.
 
-    What one line breaks is one finding, in however many suites.
+    What one line breaks is one finding, in however many suites, with what is claimed about one.
     """
     config = '[tool.pytest.ini_options]\npythonpath = ["../api/src"]\n'
     tests = [f"services/{name}/tests/test_{name}.py" for name in ("shop", "store")]
@@ -154,10 +155,14 @@ def test_who_uses_what_changes_runs_his_tests(services: Project) -> None:
     page = "services/web/page.py"
     change = {API: CART.replace("sum(prices)", "sum(prices) or len('a')"), page: "x = 1 + 0\n"}
     services.commit("Change", change | {"services/web/tests/test_flaky.py": FLAKY})
-    review = services.review()
+    words = dict.fromkeys(("title", "trigger", "consequence", "refuted_if"), "The store charges 1.")
+    claim = {"path": API, "line": 5, "quote": "sum(prices)", "severity": "high", **words}
+    claims = json.dumps({"claims": [claim | {"category": "correctness"}]})
+    review = services.review({"critic/first_pass": claims})
     (finding,) = review.reported
     assert (str(finding.location), finding.rule) == (f"{API}:5", f"{tests[0]}::test_empty")
     assert finding.title == "test_empty fails: assert 1 == 0 (and in pytest services/store)"
+    assert [claim.title for claim in finding.claims] == ["The store charges 1."]
     assert [*failed_tests(finding)] == [f"{path}::test_empty" for path in tests]
     assert headline(review, explains=True).endswith(": 2 tests that passed fail now")
     assert results_of(review)["pytest services/api"] == "1 passed"

@@ -194,12 +194,10 @@ def _with_own_keys(findings: Sequence[Finding], standing: set[str]) -> Iterator[
 
 def _why_check_stands(known: Remembered, review: Review, project: Project) -> str:
     """Why a result still counts that the check did not give this time; empty if it does not."""
-    run = next((check for check in review.checks if check.check == known.check), None)
-    if run is None or run.state not in ("incomplete", "not_run"):
-        return ""
-    if known.text and known.path in project.head_files and _place_of(known, project) is None:
-        return ""
-    return f"{run.check} {run.text}"
+    unfinished = (check for check in review.checks if check.state in ("incomplete", "not_run"))
+    run = next((check for check in unfinished if check.check == known.check), None)
+    is_gone = known.path in project.head_files and _place_of(known, project) is None
+    return f"{run.check} {run.text}" if run and not (known.text and is_gone) else ""
 
 
 def _place_of(known: Remembered, project: Project) -> Location | None:
