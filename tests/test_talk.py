@@ -70,12 +70,14 @@ def negotiator(received: Received) -> Any:
         titles = {"a": ["Cache the prices"], "b": ["Use a database"], "c": ["Cache prices"]}
         return {"ideas": [proposal(title) for title in titles[model]]}
     is_second = "An argument" in prompt
+    written = {"a": "{}", "b": "Idea {}: one of them", "c": "`{}`"}[model]  # as models write it
     ballots = []
     for id, title in (("I1", "the cache"), ("I2", "the database")):
         if f"## {id}" in prompt:
             against = (title == "the cache") if model == "b" else is_second and model == "a"
             choice = "reject" if against else "adopt"
-            ballots.append({"idea": id, "reason": f"{model} on {title}", "choice": choice})
+            idea = written.format(id.lower())
+            ballots.append({"idea": idea, "reason": f"{model} on {title}", "choice": choice})
     return {"ballots": ballots}
 
 
@@ -113,8 +115,8 @@ def same_idea(received: Received) -> Any:
         ideas = [proposal(title) for title in titles[model]]
         return {"ideas": ideas, "remark": "prices.py:1 has one price" if model == "c" else ""}
     ballot = {"reason": "Worth it.", "choice": "adopt"}
-    ballots = [{"idea": "I1", **ballot, "same_as": "I2" if model == "a" else ""}]
-    ballots += [{"idea": "I2", "reason": "Said twice.", "choice": "reject", "same_as": "I1"}]
+    ballots = [{"idea": "I1", **ballot, "same_as": "2" if model == "a" else ""}]
+    ballots += [{"idea": "I2", "reason": "Said twice.", "choice": "reject", "same_as": "(I1)"}]
     return {"ballots": ballots}
 
 
@@ -163,7 +165,8 @@ def test_without_a_person_nothing_is_decided(serve: Serve) -> None:
     assert wrong.exit_code == 2
     assert "there is no idea I7\nsay I1, I2, or none\n" in wrong.stderr
     assert "no idea is named\nsay I1, I2, or none\n" in run("negotiate", "How?", "--decide=").stderr
-    assert "Decided: I2." in run("negotiate", "How?", "--decide=I2,").stdout
+    for ids in ("I2,", "2", "i2."):
+        assert "Decided: I2." in run("negotiate", "How?", f"--decide={ids}").stdout
 
 
 def test_what_cannot_be_negotiated(serve: Serve) -> None:

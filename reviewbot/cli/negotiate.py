@@ -13,7 +13,7 @@ from reviewbot.cli.review import TargetAndPaths
 from reviewbot.cli.terminal import deliver, output_option, panel_options, say, style_for, wait_for
 from reviewbot.errors import UsageError
 from reviewbot.reports.words import usage_words
-from reviewbot.talk.negotiation import Negotiation, negotiate
+from reviewbot.talk.negotiation import Negotiation, id_in, negotiate
 from reviewbot.text.plain import plain
 
 
@@ -69,7 +69,7 @@ async def command(
 
 def read_ids(words: str, found: Negotiation) -> tuple[str, ...]:
     """The ideas that a person names. Raises UsageError."""
-    named = re.findall(r"[^\s,]+", words.upper())
+    named = [id_in(word) for word in re.findall(r"[^\s,]+", words.upper())]
     known = [idea.id for idea in found.ideas]
     for id in named or [""]:
         if id not in (*known, "NONE"):

@@ -153,13 +153,12 @@ def is_whole(review: Review) -> bool:
 def _why_it_blocks(review: Review) -> Iterator[str]:
     counts: Counter[str] = Counter()
     checks: dict[str, None] = {}
-    for finding in review.reported:
+    for finding in (finding for finding in review.reported if finding.blocks):
         result = finding.result
         kind: str = result.kind if result else "claim" if finding.proof else "carried"
-        if finding.blocks:
-            kind = "broken_file" if result and result.at_import and kind == "broken_test" else kind
-            counts[kind] += len(failed_tests(finding)) or 1
-            checks |= {result.check: None} if result and kind == "diagnostic" else {}
+        kind = "broken_file" if result and result.at_import and kind == "broken_test" else kind
+        counts[kind] += len(failed_tests(finding)) or 1
+        checks |= {result.check: None} if result and kind == "diagnostic" else {}
     new, names = "" if is_whole(review) else "new ", ", ".join(checks)
     for kind, (one, more) in WHY_IT_BLOCKS.items():
         if count := counts[kind]:
@@ -277,8 +276,7 @@ def debate(finding: Finding) -> Iterator[str]:
 def coverage_line(review: Review) -> str:
     """How many files were looked at, and how many lines the tests executed; empty without files."""
     states = Counter(entry.state for entry in review.coverage)
-    total = states.total()
-    if not total:
+    if not (total := states.total()):
         return ""
     what = _numbered(total, "file" if is_whole(review) else "changed file")
     parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]

@@ -4,6 +4,7 @@ Everybody proposes without seeing the others, all ideas come to one table withou
 attacks and votes, and on what is contested there is a second vote with all objections in view.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from itertools import combinations
 from typing import Literal
@@ -181,7 +182,7 @@ def join_same(
     ideas: Sequence[Idea], cast: Sequence[tuple[str, Ballots]], panelists: Sequence[str]
 ) -> list[Idea]:
     """Two ideas that most panelists call the same become the one that more of them refer to."""
-    said = {(name, b.idea, b.same_as) for name, answer in cast for b in answer.ballots}
+    said = {(name, id_in(b.idea), id_in(b.same_as)) for name, a in cast for b in a.ballots}
     known = {idea.id: idea for idea in ideas}
     for one, other in combinations(list(known), 2):
         there = {name for name, *pair in said if pair == [one, other]}
@@ -190,6 +191,11 @@ def join_same(
             kept, gone = (one, other) if len(back) >= len(there) else (other, one)
             known[kept] = join(known[kept], known.pop(gone))
     return list(known.values())
+
+
+def id_in(text: str) -> str:
+    """The id of the idea that is meant by `i2`, `(I2)`, `Idea 2` or `I2: title`; else the text."""
+    return re.sub(r"(?is)^\W*(?:idea\W*)?i?(\d+)\b.*", r"I\1", text)
 
 
 def with_votes(
@@ -201,7 +207,7 @@ def with_votes(
     votes = [
         Vote(panelist=name, round=number, choice=ballot.choice, reason=ballot.reason)
         for name, answer in cast
-        for ballot in [ballot for ballot in answer.ballots if ballot.idea == idea.id][-1:]
+        for ballot in [b for b in answer.ballots if id_in(b.idea) == idea.id][-1:]
     ]
     idea = replace(idea, votes=(*idea.votes, *votes))
     others = len(voters - set(idea.authors))

@@ -55,8 +55,7 @@ def raised_in(change: Change, project: Project, memory: Memory) -> Iterator[tupl
     parts = parts_of(change)
     for known in memory.findings:
         place = None if known.check or known.dismissed else _place_of(known, project)
-        part = part_at(place, parts) if place else None
-        if place and part and part.distance(place) == 0:
+        if place and (part := part_at(place, parts)) and part.distance(place) == 0:
             yield place, known.title
 
 
@@ -256,8 +255,7 @@ def _remember(
 
 def _cites(finding: Finding, parts: Sequence[Part]) -> Iterator[str]:
     """Marks of the parts that panelists cite about a finding."""
-    said = {citation for position in finding.positions for citation in position.citations}
-    for citation in sorted(said):
+    for citation in sorted({c for position in finding.positions for c in position.citations}):
         path, _, line = citation.rpartition(":")
         if line.isdecimal() and len(line) < 10:
             place = Location(path, int(line), int(line))
