@@ -114,6 +114,8 @@ def test_an_environment_that_another_tool_keeps_is_found(root: Path) -> None:
         environment = find_environment(root, {"HOME": str(home)}, ["backend/setup.py"])
         assert environment.python == f"{first}/bin/python"
         assert environment.pythons == {"backend": f"{second}/bin/python"}
+        active = {"HOME": str(home), "VIRTUAL_ENV": str(second)}
+        assert find_environment(root, active).python == f"{second}/bin/python"
         shutil.rmtree(home)
 
 

@@ -122,9 +122,7 @@ def find_environment(
     named = lender.add_toolchains(mounts, path)
     own_mounts = lend(own) or ()
     prefixes = {Path("/usr/local"), *(p.parent.parent for p in (own, python, *below.values()))}
-    folders = (f"{f}/" for p in prefixes for f in p.glob("lib/python3*/*-packages"))
-    folders = (folder for folder in folders if os.access(folder, os.R_OK))
-    packages = [f for at in folders for f in os.listdir(at) if f[-5:] == "-info"]  # noqa: PTH208 (thousands)
+    packages = [f.name for p in prefixes for f in p.glob("lib/python3*/*-packages/*-info")]
     lent = [m.source for m in (*mounts, *own_mounts) if m.source and m.target != GO_CACHE]
     versions = [(found.st_mtime_ns, found.st_size) for found in map(os.stat, lent)]
     return Environment(
@@ -173,9 +171,7 @@ class _Lender:
 
     def pythons(self) -> Iterator[Path]:
         """Interpreters that may be the project's, best first."""
-        active = Path(self._variables.get("VIRTUAL_ENV", ""))
-        folders = (*self._environments_of(""), *([active] if active.is_absolute() else ()))
-        yield from (folder / "bin/python" for folder in folders if _is_environment(folder))
+        yield from self._pythons_of("", Path(self._variables.get("VIRTUAL_ENV", "")))
         yield from (folder / "python3" for folder in self._path)
         yield Path(sys.executable)
 
@@ -184,20 +180,20 @@ class _Lender:
         names = {*PROJECT_FILES, *APPLICATION_FILES}
         files = [path for path in self._committed if path.rpartition("/")[2] in names]
         for folder in sorted({str(f) for path in files for f in PurePosixPath(path).parents[:-1]}):
-            found = filter(_is_environment, self._environments_of(folder))
-            pythons = (place / "bin/python" for place in found)
-            if python := next((p for p in pythons if self.lend(p) is not None), None):
+            usable = (p for p in self._pythons_of(folder) if self.lend(p) is not None)
+            if python := next(usable, None):
                 yield folder, python
 
-    def _environments_of(self, folder: str) -> Iterator[Path]:
-        """Where one may be: in the folder of a project, or where tools keep it elsewhere."""
+    def _pythons_of(self, folder: str, active: Path | None = None) -> Iterator[Path]:
+        """Where a project may have one: in its folder, the active one, or where tools keep it."""
+        places = [active] if active and active.is_absolute() else []
         if self._tree:
-            project = self._tree / folder
-            yield from (project / ".venv", project / "venv")
-            home = self._home or Path("/nonexistent")
+            project, home = self._tree / folder, self._home or Path("/nonexistent")
+            places = [project / ".venv", project / "venv", *places]
             for pattern, name in KEPT_ENVIRONMENTS.items():
                 tag = urlsafe_b64encode(sha256(os.fsencode(project / name)).digest()[:6]).decode()
-                yield from sorted(home.glob(pattern.format(tag)))
+                places += sorted(home.glob(pattern.format(tag)))
+        return (place / "bin/python" for place in places if _is_environment(place))
 
     def lend(self, python: Path) -> tuple[Mount, ...] | None:
         """The environment and installation of an interpreter; None if these may not all be lent."""
@@ -230,8 +226,7 @@ class _Lender:
         """Packages of node, at the top and beside each package.json, and files of a build."""
         if self._tree is None:
             return
-        packages = (path for path in self._committed if path.endswith("/package.json"))
-        names = ("package.json", *packages)
+        names = {"package.json", *(p for p in self._committed if p.endswith("/package.json"))}
         folders = sorted({(self._tree / name).with_name("node_modules") for name in names})
         for path in (*folders, *(self._tree / name for name in generated)):
             if path.exists() and not path.is_symlink() and self._may_lend(path, [path]):
