@@ -69,12 +69,7 @@ def compare_tests(
     """The results of a suite, and its run at head: incomplete if a package is missing here."""
     before = base.report.outcomes
     # New tests that fail as others did before say nothing about the change.
-    known = {
-        test.message
-        for test in base.report.tests
-        if test.outcome in FAILURES
-        if test.message and not test.message.startswith(ASSERTS)
-    }
+    known = {test.message for test in base.report.tests if test.outcome in FAILURES} - {""}
     counts: Counter[tuple[str, str, int]] = Counter(
         (test.outcome, path, line)
         for test in head.report.tests
@@ -90,6 +85,7 @@ def compare_tests(
         if is_missing_here(test, earlier, change, project):
             missing.append(f"{test.message} ({test.id.partition('::')[0]})")
             continue
+        message = "" if test.message.startswith(ASSERTS) else test.message
         group: Group
         if earlier == "passed":
             cause_at, _ = causes.get((head.check, test.id), NO_CAUSE)
@@ -103,13 +99,13 @@ def compare_tests(
             raised = next((f for f in test.frames[-1:] if classify(f.path) == "source"), None)
             cause = "" if cause_at else "import" if _is_file(test) else str(raised or "")
         else:
-            is_new = earlier is None and base.outcome == "ended" and test.message not in known
+            is_new = earlier is None and base.outcome == "ended" and message not in known
             alike = "" if test.location else _function_of(test)
             state: ResultState = "flaky" if test.is_flaky else "new" if is_new else "existing"
             group = "failing_test", state, test.location, alike
             cause = "import" if _is_file(test) else test.id.partition("::")[0]
-        if cause and test.message and not test.message.startswith(ASSERTS):
-            group = said.setdefault((cause, group[1], test.message), group)
+        if cause and message:
+            group = said.setdefault((cause, group[1], message), group)
         groups.setdefault(group, {}).setdefault(test.id, test)
     results = [_result(head, k, [*t.values()], project, causes) for k, t in groups.items()]
     if lost := silenced_tests(base, head, change, project):
@@ -303,8 +299,7 @@ def _result(
 
 def _function_of(test: TestOutcome) -> str:
     """The id of a test without its parameters."""
-    path, mark, name = test.id.partition("::")
-    return path + mark + (name.partition("[")[0] if name.endswith("]") else name)
+    return re.sub(r"(::[^\[]*)\[.*\]\Z", r"\1", test.id, flags=re.DOTALL)
 
 
 def _is_file(test: TestOutcome) -> bool:

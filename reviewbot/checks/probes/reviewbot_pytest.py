@@ -48,6 +48,12 @@ REASON = re.compile(r"^(?:E .+|UNEXPECTED.+|Expected(?:.|\n(?!\n|/))+)", re.MULT
 COLLECTION, TESTS, TRY_AGAIN = 1 / 3, 0.9, 75
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
+# What says with which settings of Django tests run, those for tests alone first; and how.
+SAY_SETTINGS = ["pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "runtests.py", "manage.py"]
+SAY_SETTINGS += ["tests/runtests.py", "tests/manage.py", "Makefile", "noxfile.py"]
+SETTINGS = re.compile(
+    r"""(?:DJANGO_SETTINGS_MODULE("|')?[] ]*[,:=] *(?(1)["'])["']?|test.* --settings[= ])([\w.]+)"""
+)
 OPENED: list[int] = []
 
 
@@ -56,19 +62,6 @@ def write(**record: Any) -> None:
     if not OPENED:
         OPENED.append(os.open(REPORT, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
     os.write(OPENED[0], line.encode("utf-8", "replace"))
-
-
-def find_coverage() -> Any:
-    """The project's own coverage, or ours if it works here, whose folder is seen for that alone."""
-    sys.path.append(os.environ.get("REVIEWBOT_PACKAGES", ""))
-    try:
-        import coverage
-
-        return coverage if hasattr(coverage, "Coverage") else None
-    except (ImportError, OSError, SyntaxError, SystemExit):
-        return None
-    finally:
-        sys.path.pop()
 
 
 class Reporter:
@@ -92,7 +85,13 @@ class Reporter:
         self.no_database: BaseException | None = None  # why Django has none
 
     def start_coverage(self) -> None:
-        if (coverage := find_coverage()) is None:
+        """Of the project, or ours if it works here, whose folder is seen for that alone."""
+        coverage: Any = None
+        sys.path.append(os.environ.get("REVIEWBOT_PACKAGES", ""))
+        with suppress(ImportError, OSError, SyntaxError, SystemExit):
+            coverage = importlib.import_module("coverage")
+        sys.path.pop()
+        if not hasattr(coverage, "Coverage"):
             return
         # coverage takes file names for patterns.
         files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
@@ -116,9 +115,10 @@ class Reporter:
         try:
             is_used = "DJANGO_SETTINGS_MODULE" in os.environ and "pytest_django" not in sys.modules
             if is_used and not module("django.apps").apps.ready:
+                sys.argv = ["manage.py", "test"]  # settings may ask for this
                 module("django").setup()
                 utils = module("django.test.utils")
-                utils.setup_test_environment()
+                utils.setup_test_environment(debug=False)
                 utils.setup_databases(verbosity=0, interactive=False)
         except (Exception, SystemExit) as error:
             self.no_database = error
@@ -150,7 +150,10 @@ class Reporter:
             files = map(file_of, [module, *vars(module).values()])
             if any(relative(file) in self.changed for file in files):
                 affected.add(module)
-        items.sort(key=lambda item: getattr(item, "module", None) not in affected)
+        # A TransactionTestCase of Django empties databases when it ends.
+        late = {i for i in items if hasattr(getattr(i, "cls", None), "_fixture_setup")}
+        late -= {i for i in late if hasattr(i.cls, "_enter_atomics")}
+        items.sort(key=lambda i: (i in late, getattr(i, "module", None) not in affected))
 
     def pytest_collection_finish(self, session: Any) -> None:
         """What options such as -m deselect is gone by now."""
@@ -196,10 +199,9 @@ class Reporter:
         crashed = getattr(report.longrepr, "reprcrash", None)
         outcome = "failed" if report.when == "call" else "error"
         text = report.longreprtext
-        lines = text.splitlines()
         # What pytest shows of the frame that failed, from 5 lines above the statement.
-        statements = [number for number, line in enumerate(lines) if line.startswith(">")]
-        shown = "\n".join(lines[max(statements[-1] - 5, 0) :]) if statements else text
+        above, mark, below = text.rpartition("\n>")
+        shown = "\n".join(above.split("\n")[-5:]) + mark + below
         found = {"id": id, "location": place, "outcome": outcome, "frames": frames_of(self.trace)}
         reason = REASON.search(text)
         said = crashed.message if crashed else " ".join(reason[0].split()) if reason else text
@@ -271,7 +273,8 @@ def file_of(value: Any) -> str:
     """The file of a module, or of what a module defines. Objects may raise when looked at."""
     try:
         owner = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)
-        return getattr(owner, "__file__", None) or ""
+        file = getattr(owner, "__file__", None)
+        return file if isinstance(file, str) else ""
     except Exception:
         return ""
 
@@ -283,9 +286,10 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     pytest ends before a session begins then.
     """
     changed = json.loads(text_of(CHANGED) or "{}")
-    if (files := early_config.getini("python_files")) == ["test_*.py", "*_test.py"]:  # the default
-        files.append("tests.py" if os.path.exists("manage.py") else os.path.join(TREE, "tests.py"))
     use_settings_of_django(early_config)
+    if (files := early_config.getini("python_files")) == ["test_*.py", "*_test.py"]:  # the default
+        is_django = os.path.exists("manage.py") or "DJANGO_SETTINGS_MODULE" in os.environ
+        files.append("tests.py" if is_django else os.path.join(TREE, "tests.py"))
     reporter = Reporter(changed, str(early_config.rootpath))
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
@@ -302,16 +306,16 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
 
 def use_settings_of_django(config: Any) -> None:
-    """Those that manage.py names, or `test` beside them, where tests have none of their own."""
-    with suppress(ValueError):  # without pytest-django
-        if config.getini("DJANGO_SETTINGS_MODULE"):
-            return
-    named = re.search(r"""DJANGO_SETTINGS_MODULE["'], *["']([\w.]+)""", text_of("manage.py"))
+    """Those that SAY_SETTINGS name, or `test` beside those of a site, unless tests have others."""
+    files = [str(getattr(config, "inipath", "")), *SAY_SETTINGS]
+    found = ((path, SETTINGS.search(text_of(path))) for path in files)
+    path, named = next((pair for pair in found if pair[1]), ("", None))
     own = text_of("conftest.py") + text_of("tests/conftest.py")
     if named and not re.search(r"DJANGO_SETTINGS_MODULE|settings\.configure\(", own):
-        package = re.sub(r"(?<=settings)\.\w+$", "", named[1])
-        has_own = os.path.exists(f"{package.replace('.', '/')}/test.py")
-        os.environ["DJANGO_SETTINGS_MODULE"] = f"{package}.test" if has_own else named[1]
+        sys.path.insert(0, os.path.join(TREE, os.path.dirname(path)))  # as for a script there
+        package = re.sub(r"(?<=settings)\.\w+$", "", named[2])
+        has_own = path == "manage.py" and os.path.exists(f"{package.replace('.', '/')}/test.py")
+        os.environ["DJANGO_SETTINGS_MODULE"] = f"{package}.test" if has_own else named[2]
 
 
 def text_of(path: str) -> str:
@@ -336,8 +340,7 @@ def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
 
 def installed_copy(changed: Iterable[str]) -> str:
     """What is said of a package of which an installed copy of a changed file was imported."""
-    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-    loaded = {os.path.realpath(file) for file in files if isinstance(file, str)}
+    loaded = {os.path.realpath(file) for file in map(file_of, list(sys.modules.values())) if file}
     copies = {match[1] for match in map(INSTALLED.fullmatch, sorted(loaded)) if match}
     for path in sorted(changed):
         parts = path.split("/")

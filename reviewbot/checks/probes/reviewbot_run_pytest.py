@@ -20,8 +20,17 @@ PLUGINS = {
     "xdist": ["-n0"],
 }
 # The pytest of reviewbot is found behind all packages of a project, which may have none itself.
-LENT = "import os, runpy, sys; sys.path.append(os.environ['REVIEWBOT_PACKAGES'])"
-LENT += "; runpy.run_module('pytest', run_name='__main__')"
+# Others there are hidden from tests, which may ask whether Pygments is installed.
+LENT_CODE = """import os, sys
+sys.path[0] = os.getcwd()
+sys.path.append(os.environ["REVIEWBOT_PACKAGES"])
+import packaging.requirements, pytest
+sys.path.pop()
+for name in [name for name in sys.modules if name.startswith("pygments")]:
+    del sys.modules[name]
+sys.exit(pytest.main())
+"""
+LENT = ("-c", LENT_CODE, "--disable-plugin-autoload")
 
 
 def main(arguments: list[str]) -> int:
@@ -30,10 +39,9 @@ def main(arguments: list[str]) -> int:
     A test for a claim runs at the top if it does not run beside the file with fixtures.
     """
     is_lent = sys.version_info >= (3, 11) and not is_installed("pytest")
-    command = [sys.executable, *(["-c", LENT] if is_lent else ["-m", "pytest"]), "--maxfail=0"]
+    command = [sys.executable, *(LENT if is_lent else ("-m", "pytest")), "--maxfail=0"]
     command += ["-p", "reviewbot_pytest", "-q", "--color=no", "--continue-on-collection-errors"]
-    found = [name for name in PLUGINS if is_installed(name)]
-    alone = [option for name in found for option in PLUGINS[name]]
+    alone = [option for name in PLUGINS if is_installed(name) for option in PLUGINS[name]]
     no_options = ["-o", "addopts=", "-o", "required_plugins="]
     ways = [arguments]
     if beside := REPRODUCTION in arguments and next(filter(os.path.exists, FIXTURES), ""):
