@@ -190,7 +190,7 @@ async def load_project(
     entries = {*await repository.list_entries(change.head_tree)}
     entries -= {*await repository.list_entries(change.base_tree)}
     brought = {e.path: head_texts.get(e.path, "") for e in entries if e.path not in base_files}
-    lock = texts.get("pnpm-lock.yaml", "")
+    lock = texts.get("pnpm-lock.yaml", "").partition("\npackages:")[0]  # most of it is behind
     uses = {kind: find_uses(folders[kind], project.manifests, lock) for kind in PROJECTS}
     placed = chain.from_iterable(
         _by_project(replace(c, without=c.configs_in(brought)), uses.get(c.by_project, {}), project)
