@@ -158,7 +158,7 @@ def read_document(text: str, type_: type[Document], reason: str = "") -> Documen
 def _candidates(text: str) -> Iterator[str | bytes]:
     """The document itself, or what stands in the last fence, or begins with the first bracket."""
     text = THOUGHTS.sub("", text).strip()
-    yield from (text.removeprefix("```json"), *reversed(FENCE.findall(text)))
+    yield from filter(None, (text.removeprefix("```json"), *reversed(FENCE.findall(text))))
     for start in "{[":
         with suppress(ValueError, RecursionError):
             value, _ = json.JSONDecoder().raw_decode(text, text.index(start))
