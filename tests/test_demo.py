@@ -68,10 +68,21 @@ def recorded() -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The demo uses the environment that it is installed in, where no other has pytest."""
-    monkeypatch.setattr(sys, "prefix", lean_environment())
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+def _environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo uses the environment that a tool made for it, though one on PATH has pytest."""
+    own, other = tmp_path_factory.mktemp("own") / "pipx/venvs/x", tmp_path_factory.mktemp("other")
+    own.parent.mkdir(parents=True)
+    own.symlink_to(lean_environment())
+    for name in (
+        "bin/python3",
+        "lib/python3.11/os.py",
+        "lib/python3.11/site-packages/pytest/__init__.py",
+    ):
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_text("#!/bin/sh\n")
+        (other / name).chmod(0o755)
+    monkeypatch.setattr(sys, "prefix", str(own))
+    monkeypatch.setenv("PATH", f"{other}/bin:/usr/bin:/bin")
 
 
 def proven_by_checks(findings: Any) -> set[tuple[str, str, int]]:

@@ -57,7 +57,7 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
                     journal=state.journal(),
                     providers={"replay": replay},
                     panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
-                    variables={**os.environ, "VIRTUAL_ENV": sys.prefix},
+                    variables=dict(os.environ, VIRTUAL_ENV=sys.prefix, PATH=f"{sys.prefix}/bin"),
                     emit=emit,
                 )
                 result = await review("HEAD", host)
