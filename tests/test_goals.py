@@ -225,15 +225,18 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(lists: Project) -> None
 def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 2)
+    monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 3)
     weak = "from lists import over\n\n\ndef test_over():\n    assert over(5, 1)\n"
-    code = {"lists.py": "def over(a, b):\n    return a > b\n", "test_lists.py": weak}
-    project.commit("Begin", code)
+    # What nothing can be imported with, a new test could not notice either.
+    code = 'def over(a, b):\n    return a > b\n\n\nORDER = list("ab")\nORDER.sort()\n'
+    others = {"test_lists.py": weak, "test_other.py": "def test_other():\n    pass\n"}
+    project.commit("Begin", {"lists.py": code, **others})
     strong = "from lists import over\n\n\ndef test_equal():\n    assert not over(1, 1)\n"
     result, scripted = pursue_goal(project, "tests", by_edit("test_more.py", "", strong))
     assert result.outcome == "fixed", result.attempts
     assert result.facts == ("The new tests fail with `a > b` as `a >= b` at lists.py:2.",)
     assert "lists.py:2: `a > b` as `a >= b`" in fix_prompt(scripted)
+    assert "as `None`" not in fix_prompt(scripted)
 
 
 def test_the_first_test_of_a_project_where_nobody_tells_which_test_runs_a_line(

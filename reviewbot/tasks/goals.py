@@ -128,7 +128,7 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
         survivors = [
             (path, mutant)
             for path, mutant in _choose(contents, before.statements)
-            if not await _is_noticed(tree, path, mutant, suite, (), trials)
+            if await _outcomes_with(tree, path, mutant, suite, (), trials) == before.outcomes
         ]
         if not survivors:
             raise UsageError("tests run every line of it, and notice every defect that was tried")
@@ -153,7 +153,8 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
         tried = list[str]()
         for path, mutant in _choose(contents, fresh) if missing else survivors:
             tried.append(f"{mutant.words} at {path}:{mutant.line}")
-            if await _is_noticed(step.head_tree, path, mutant, suite, ids, trials):
+            outcomes = await _outcomes_with(step.head_tree, path, mutant, suite, ids, trials)
+            if "failed" in outcomes.values():  # a file that cannot be imported is no test
                 more = f"run {count} lines that no test ran, and " if count else ""
                 return Judgement(facts=(f"The new tests {more}fail with {tried[-1]}.",))
         if not tried:
@@ -221,13 +222,12 @@ def _choose(
     return [found[int(step * n)] for n in range(min(MAX_MUTANTS, len(found)))]
 
 
-async def _is_noticed(
+async def _outcomes_with(
     tree: str, path: str, mutant: Mutant, suite: Check, ids: tuple[str, ...], trials: Trials
-) -> bool:
-    """Whether a test fails because of a defect. A file that cannot be imported is no test."""
+) -> dict[str, str]:
+    """What becomes of tests, all or some, with a defect."""
     changed = await trials.repository.make_tree(tree, {path: mutant.text.encode()})
-    report = await run_suite(changed, suite, trials, ids=ids)
-    return any(test.outcome == "failed" for test in report.tests)
+    return (await run_suite(changed, suite, trials, ids=ids)).outcomes
 
 
 async def judge_behaviour(step: Change, evidence: Evidence, trials: Trials) -> Judgement:
