@@ -54,7 +54,7 @@ def main(calls: int) -> None:
         while len(rounds) < REPEATS and sum(rounds) < LONG:
             rounds.append(time_round(calls))
         # The quickest: what else the machine does only adds to it.
-        answer |= {"calls": calls, "seconds": max(1e-9, min(rounds) / calls)}
+        answer.update(calls=calls, seconds=max(1e-9, min(rounds) / calls))
     except BaseException as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{os.path.relpath(frame.filename, tree)}:{frame.lineno}"
