@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -27,7 +28,9 @@ from reviewbot.checks.languages.javascript import (
     read_tests,
     read_tsc,
 )
-from reviewbot.checks.run import job_of_test, read
+from reviewbot.checks.project import load_project
+from reviewbot.checks.run import applies, job_of_test, read
+from reviewbot.git.repository import Repository
 from reviewbot.proofs.proof import Reproduction
 from reviewbot.sandbox.job import Completed
 
@@ -771,6 +774,28 @@ def test_what_biome_and_oxlint_say() -> None:
     assert biome.unread == oxlint.unread == {"src/gen/b.ts"}
 
 
+def test_where_tsc_reads_javascript(project: Project) -> None:
+    """Where a configuration above it, or a comment in it, says so; else it does not run for it."""
+
+    async def reads() -> bool:
+        with Repository(project.folder) as repository:
+            change = await repository.load_change("HEAD")
+            found = await load_project(change, repository, JAVASCRIPT.checks)
+            (tsc,) = (check for check in found.checks if check.name == "tsc")
+            return applies(tsc, ["src/a.js"], found)
+
+    of_others = {"lib/tsconfig.json": '{"checkJs": true}'}
+    for config, text, is_read in (
+        *(("{}", "", False), ('{"compilerOptions": {"checkJs": true}}', "", True)),
+        *(("{}", "/* MIT */\n// @ts-check\n", True), ("{}", "// not @ts-check\n", False)),
+        ('{\n    // "checkJs": true,   /* of JavaScript */\n}', "", False),
+    ):
+        project.commit("Begin", {"package.json": "{}", "tsconfig.json": config, **of_others})
+        project.commit("Change", {"src/a.js": f"{text}export {{}};\n"})
+        assert asyncio.run(reads()) == is_read, (config, text)
+        project.git("rm", "-r", "--quiet", ".")
+
+
 @each(
     ("text", "rules", "problem"),
     [
@@ -785,10 +810,10 @@ def test_what_biome_and_oxlint_say() -> None:
     ],
 )  # fmt: skip
 def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
-    """It came to its end if it lacks packages alone and names what it read, with `checkJs` more."""
+    """It came to its end if it lacks packages alone and names what it read."""
     (tsc,) = (check for check in JAVASCRIPT.checks if check.name == "tsc")
-    for files, is_whole in (({"a.ts", "src/b.tsx"}, True), (set[str](), False)):
-        printed = "\n".join([text, *sorted(files), "src/c.js", "/usr/lib/lib.d.ts\n"]).encode()
+    for files, is_whole in (({"a.ts", "src/b.tsx", "c.mjs"}, True), (set[str](), False)):
+        printed = "\n".join([text, *sorted(files), "/usr/lib/lib.d.ts\n"]).encode()
         completed = Completed(outcome="ended", exit_code=2, stdout=printed)
         report = read_tsc(completed)
         assert [d.rule for d in report.diagnostics] == rules

@@ -16,7 +16,7 @@ from reviewbot.checks.check import Check, folders_above, is_below
 from reviewbot.git.change import Change, ChangedFile, Side
 from reviewbot.git.repository import Repository
 from reviewbot.sandbox.environment import APPLICATION_FILES
-from reviewbot.text.files import classify
+from reviewbot.text.files import classify, language_of
 
 # Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`, and
 # those that such a configuration mostly extends.
@@ -75,6 +75,7 @@ SCOPE, EXCLUDE = (
     re.compile(rf"""(?m)^[ \t]*["']?(?:{keys})["']?\s*[=:]\s*(\[[^]]*\]|.+(?:\n[ \t]+.+)*)""")
     for keys in ("files|packages|include", "exclude")
 )
+CHECKS_JS = re.compile(r'(?m)^(?!\s*/).*"checkJs"\s*:\s*true|^\s*//+\s*@ts-check\b')
 TESTS = re.compile(r"test(?!ing)|(?<!\.)testing")  # not a module such as `shop.testing`
 PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"(?:@[\w.-]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -146,6 +147,10 @@ class Project(Struct, frozen=True, kw_only=True):
         tool = check.name.partition(" ")[0]
         if tool == "mypy" and f"{path}i" in self.files:  # it reads the stub alone
             return False
+        if tool == "tsc":  # JavaScript where a configuration above it, or a comment in it, says so
+            texts = {**self.configs, path: self.head_texts.get(path, self.base_texts.get(path, ""))}
+            said = (t for name, t in texts.items() if is_below(path, posixpath.dirname(name)))
+            return language_of(path) == "typescript" or any(map(CHECKS_JS.search, said))
         path = check.relative(path)
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
         own = "".join(s for s in sections if tool in s.partition("\n")[0] or name[-5:] == ".json")

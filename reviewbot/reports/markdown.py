@@ -360,8 +360,7 @@ def _suggestion(text: str) -> str:
 
 def _tail(review: Review, page: Page | None, share: int) -> Iterator[str]:
     if page:
-        fixed = [f"{known.id}: {known.title}" for known in page.fixed]
-        yield _section("No longer found", fixed, share)
+        yield _section("No longer found", [f"{k.id}: {k.title}" for k in page.fixed], share)
         yield _section("Fixes committed", page.fixes, share)
         gone = [f"{k.id}: {k.title} ({k.dismissed_by}: {k.dismissed})" for k in page.dismissed]
         yield _section("Dismissed", gone, share)

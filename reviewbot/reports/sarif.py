@@ -80,8 +80,7 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
     rule = _rule_of(finding)[0]
     # A kind other than "fail" allows no level, and GitHub shows only what has one.
     level = LEVELS[finding.severity]
-    if finding.status == "question":
-        level = "warning" if level == "error" else "note"
+    lower = "warning" if level == "error" else "note"
     message = _message(
         finding.title.strip() or "(no title)",
         words.sentence(finding.consequence, finding.excerpt),
@@ -92,7 +91,7 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
         "ruleId": rule,
         "ruleIndex": rules.index(rule),
         "kind": "fail",
-        "level": level,
+        "level": lower if finding.status == "question" else level,
         "message": message,
         "locations": [_location(finding.location, default, finding.excerpt)],
         "partialFingerprints": {"reviewbot/v1": plain(finding.key)},

@@ -226,12 +226,10 @@ def cause(finding: Finding) -> Iterator[str]:
 def objections(finding: Finding) -> Iterator[tuple[str, str]]:
     """Who disagrees, and how: panelists by their last position, and the author of the change."""
     last = {p.panelist: p for p in sorted(finding.positions, key=lambda p: p.round)}
-    for position in last.values():
-        if position.stance == "not_real":
-            yield position.panelist, f"disagrees: {position.reason}"
-    for intention in finding.intentions:
-        if intention.citation:
-            yield intention.panelist, f"finds it intended: {intention.citation}"
+    against = (position for position in last.values() if position.stance == "not_real")
+    yield from ((position.panelist, f"disagrees: {position.reason}") for position in against)
+    cited = (intention for intention in finding.intentions if intention.citation)
+    yield from ((each.panelist, f"finds it intended: {each.citation}") for each in cited)
     if finding.opposed_by_author:
         yield "The change", f"ignores it inline: {finding.opposed_by_author}"
 

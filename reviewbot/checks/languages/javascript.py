@@ -43,7 +43,7 @@ ERROR = re.compile(
     rb"|^No test.* found.*|Unrecognized option .*|(?<=TypeScript:\n).*"
 )
 TIME_OF_IMPORT = re.compile(r"\?cache=\d+[\w&=-]*")  # which Vite adds to names of files
-LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?tsx?$", re.MULTILINE)
+LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
 # Of no file; or of a configuration that cannot be read, or extends one that is missing.
 PROBLEM = re.compile(r"(?m)^(?:error )?((?:\S*tsconfig\S+: error TS(?:1...|5083|6053)|TS\d+): .*)")
 # A test that fails with one of these at base tests something that the change adds.
@@ -149,12 +149,12 @@ ESLINT = replace(
 TSC = replace(
     BIOME,
     name="tsc",
-    globs=("*.ts", "*.tsx", "*.mts", "*.cts"),
     configured_by=("tsconfig.json",),
     command=("sh", "/reviewbot/reviewbot_tsc.sh"),
     tool_files=probe("reviewbot_tsc.sh"),
     read=read_tsc,
     exit_codes=(0, 1, 2),
+    checks_types=True,
     lookup=("tsc", "--version"),
 )
 NPM_TEST = replace(
