@@ -692,12 +692,14 @@ def test_a_package_json_that_cannot_be_read_is_named(project: Project) -> None:
 
 def test_an_old_node_is_as_none(project: Project) -> None:
     add_tool(project, "", "node", "#!/bin/sh\necho node: bad option: $1 >&2\nexit 9\n")
-    project.commit("Begin", {**PACKAGE, ".gitignore": "node_modules\n"})
+    biome = {"biome.json": "{}"}  # which is not there either
+    project.commit("Begin", {**PACKAGE, ".gitignore": "node_modules\n", **biome})
     project.commit("Change", {"cart.js": BROKEN["cart.js"]})
     for _ in range(2):
-        (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)
-        assert gap.startswith("npm-test was not run: not installed: run npm ci, pnpm install")
-        assert gap.endswith("or yarn (nodeLinker: node-modules), on Node.js >= 18.15")
+        (gap,) = (gap for gap in project.review().gaps if "not installed" in gap)
+        assert gap.startswith("biome was not run: not installed: run npm ci, pnpm install")
+        how = "or yarn (nodeLinker: node-modules), on Node.js >= 18.15"
+        assert gap.endswith(f"{how}; packages are missing for npm-test as well")
     assert not [event for event in project.events if event.name == "npm" and event.was_recorded]
 
 

@@ -550,6 +550,8 @@ def test_sarif_of_findings() -> None:
         "artifactLocation": {"uri": "shop/stock.py", "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": 31, "endLine": 33, "snippet": {"text": QUESTION.excerpt}},
     }
+    (of_tests,) = sarif(replace(REVIEWS["mixed"], findings=(BROKEN,)))["tool"]["driver"]["rules"]
+    assert of_tests["shortDescription"] == {"text": "pytest reports a broken test."}
     # Without a place: the first changed file.
     assert run["results"][4]["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "cart.py", "uriBaseId": "%SRCROOT%"},
@@ -697,7 +699,10 @@ def test_how_many_tests_pass_without_an_edit(tests: int, passing: int, said: str
     ids = tuple(f"test_{number}" for number in range(tests))
     assert BROKEN.result is not None
     broken = replace(BROKEN, result=replace(BROKEN.result, tests=ids, passes_without=passing))
-    assert why(broken) == f"this test passed before the change and fails with it (pytest).{said}"
+    verbs = ("this test passed", "fails") if tests == 1 else ("these tests passed", "fail")
+    assert why(broken) == "{} before the change and {} with it (pytest).".format(*verbs) + said
+    new = replace(broken, reason="This test is new with the change and fails.")
+    assert why(new).startswith("this test is" if tests == 1 else "these tests are new with the")
 
 
 def test_markdown_says_when_it_happens() -> None:

@@ -211,8 +211,7 @@ def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -
     parts = [f"{inline(problem)}.\n"] if problem else []
     for result in results:
         names = ", ".join(map(inline, result.findings)) or inline(result.title)
-        said = map(first_line, (*result.reasons, *result.dissent)[:5])
-        why = "".join(f" {inline(text)}" for text in said)
+        why = "".join(f" {inline(first_line(t))}" for t in (*result.reasons, *result.dissent)[:5])
         if result.outcome == "fixed":
             commit = next(made, "")
             done = f"committed as {code(commit[:10])}" if commit else "not committed"

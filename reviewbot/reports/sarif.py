@@ -58,9 +58,10 @@ def _rule_of(finding: Finding) -> tuple[str, str]:
     result = finding.result
     if result is None:
         return f"panel/{finding.category}", f"The panel reports a problem: {finding.category}."
-    name = result.name if result.kind == "diagnostic" else result.kind.replace("_", "-")
-    check, name = plain(result.check), plain(name)
-    return f"{check}/{name}"[:MAX_ID], f"{check} reports {name}."[:MAX_TEXT]
+    check, name, kind = plain(result.check), plain(result.name), result.kind.replace("_", " ")
+    said = name if kind == "diagnostic" else f"a {kind}"
+    name = name if kind == "diagnostic" else kind.replace(" ", "-")
+    return f"{check}/{name}"[:MAX_ID], f"{check} reports {said}."[:MAX_TEXT]
 
 
 def _rule(name: str, findings: list[Finding]) -> dict[str, Any]:

@@ -188,6 +188,9 @@ def why(finding: Finding) -> str:
     """
     reason = finding.reason.strip().removesuffix(".")
     result = finding.result
+    if result and result.tests[1:]:
+        reason = reason.replace("This test", "These tests").replace(" is new", " are new")
+        reason = reason.replace("fails", "fail")
     if result:
         reason += f" ({result.check}{f' {result.name}' if result.kind == 'diagnostic' else ''})"
         if count := result.passes_without:
@@ -324,8 +327,7 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
 
 def usage_words(usage: Totals) -> str:
     calls = _numbered(usage.calls, "call")
-    if usage.recorded_calls:
-        calls += f" and {usage.recorded_calls} recorded"
+    calls += f" and {usage.recorded_calls} recorded" if usage.recorded_calls else ""
     total = usage.input_tokens + usage.output_tokens
     parts = {"cached": usage.cached_input_tokens, "local": usage.local_tokens}
     shares = [f"{100 * count // total} % {name}" for name, count in parts.items() if count]

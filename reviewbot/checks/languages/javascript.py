@@ -11,7 +11,6 @@ from reviewbot.checks.evidence import Diagnostic, Report
 from reviewbot.checks.readers import diagnostic, gnu_lines, json_of, optional, read_github, required
 from reviewbot.sandbox.job import Completed
 
-SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
 RUN = ("sh", "/reviewbot/reviewbot_npm.sh")
 PROBES = ("npm.sh", "npm.mjs", "node.mjs", "order.cjs", "jest.cjs", "mocha.cjs", "vitest.mjs")
 # A script that runs tests, itself or by one before or after it, with one of the runners that the
@@ -110,7 +109,7 @@ def read_tests(completed: Completed) -> Report:
 BIOME = Check(
     name="biome",
     kind="lint",
-    globs=SOURCES,
+    globs=("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts"),
     configured_by=("biome.json", "biome.jsonc"),
     command=(
         *("sh", "/reviewbot/reviewbot_annotate.sh"),
