@@ -86,7 +86,6 @@ def compare_tests(
             missing.append(f"{test.message} ({test.id.partition('::')[0]})")
             continue
         message = "" if test.message.startswith(ASSERTS) else test.message
-        group: Group
         if earlier == "passed":
             cause_at, _ = causes.get((head.check, test.id), NO_CAUSE)
             place = cause_at or locate(test, change, counts, head.report.executed)
@@ -95,7 +94,7 @@ def compare_tests(
             # cause of its own.
             is_one = place != test.location and not SYNTAX_ERROR.match(test.message)
             alike = "" if is_one else re.sub(r"[^A-Za-z].*", "", test.message)
-            group = "broken_test", "flaky" if test.is_flaky else "new", place, alike
+            group: Group = "broken_test", "flaky" if test.is_flaky else "new", place, alike
             raised = next((f for f in test.frames[-1:] if classify(f.path) == "source"), None)
             cause = "" if cause_at else "import" if _is_file(test) else str(raised or "")
         else:

@@ -142,9 +142,8 @@ def find_environment(
 def find_generated(root: Path, committed: Iterable[str]) -> list[str]:
     """Files beside the committed modules of a work tree that a build may have written."""
     known = frozenset(committed)
-    folders = {path.rpartition("/")[0] for path in known if path.endswith(".py")}
     found = []
-    for folder in sorted(folders):
+    for folder in sorted({path.rpartition("/")[0] for path in known if path.endswith(".py")}):
         with suppress(OSError), os.scandir(root / folder) as entries:
             names = sorted(entry.name for entry in entries if GENERATED.fullmatch(entry.name))
             found += [f"{folder}/{name}".removeprefix("/") for name in names]

@@ -19,16 +19,18 @@ PLUGINS = {
     "pytest_rerunfailures": ["--reruns=0"],
     "xdist": ["-n0"],
 }
-# The pytest of reviewbot is found behind all packages of a project, which may have none itself.
-# Others there are hidden from tests, which may ask whether Pygments is installed.
+# Where a project has no pytest, that of reviewbot runs with the packages beside it. Tests see those
+# of the project alone, or none: they may ask whether Pygments is installed.
 LENT_CODE = """import os, sys
-sys.path[0] = os.getcwd()
-sys.path.append(os.environ["REVIEWBOT_PACKAGES"])
-import packaging.requirements, pytest
-sys.path.pop()
-for name in [name for name in sys.modules if name.startswith("pygments")]:
+sys.path[:] = [os.getcwd(), *sys.path[1:], os.environ["REVIEWBOT_PACKAGES"]]
+import packaging.version  # of the project, if it has one
+sys.path.insert(0, sys.path.pop())
+from _pytest.config import get_config, main
+get_config()  # imports all of pytest
+del sys.path[0]
+for name in [n for n in sys.modules if n.startswith(("iniconfig", "pluggy", "pygments"))]:
     del sys.modules[name]
-sys.exit(pytest.main())
+sys.exit(main())
 """
 LENT = ("-c", LENT_CODE, "--disable-plugin-autoload")
 
