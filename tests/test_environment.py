@@ -83,16 +83,17 @@ def test_a_forged_environment_shows_no_other_folder(root: Path) -> None:
 
 
 def test_an_environment_that_a_tool_makes_for_reviewbot_is_not_that_of_a_project(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path,
 ) -> None:
-    own, hook, other = (root.parent / name for name in ("own", "repo/py_env-python3", "other"))
-    for folder in (own, hook, other):
+    """Any Python is better, also one without pytest, which is lent to it."""
+    places = ("repo/py_env-python3", "runner/reviewbot-venv", "uv/tools/reviewbot")
+    own, *tools = (root.parent / name for name in ("own", *places))
+    bare = root.parent / "bare"
+    write(bare, {"lib/python3.11/os.py": "", "bin/python3": "#!/bin/sh\n"})
+    for folder in (own, *tools):
         make_venv(folder)
-    for folder in (own, hook):
-        variables = {"VIRTUAL_ENV": str(folder), "PATH": f"{folder}/bin:{other}/bin"}
-        assert find_environment(root, variables).python == f"{folder}/bin/python"
-        monkeypatch.setattr(sys, "prefix", str(folder))
-        used = f"{own}/bin/python" if folder == own else f"{other}/bin/python3"
+        variables = {"VIRTUAL_ENV": str(folder), "PATH": f"{folder}/bin:{bare}/bin"}
+        used = f"{own}/bin/python" if folder == own else f"{bare}/bin/python3"
         assert find_environment(root, variables).python == used
 
 

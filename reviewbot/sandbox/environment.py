@@ -69,8 +69,10 @@ OFFLINE = {
 EMPTY = (".cache", ".vite", ".vite-temp", "cache/vcs")
 # Modules that a build writes beside those that are committed, and that hold no secrets.
 GENERATED = re.compile(r"_?version\.py|__version__\.py|\w+_pb2(_grpc)?\.pyi?|.+\.so")
-# An environment that pre-commit, prek, uv or pipx makes for reviewbot, and may activate.
-OF_A_TOOL = re.compile(r"/(py_env-|prek/hooks/|uv/(tools|archive-v\d+)/|pipx/venvs/)[^/]+$")
+# An environment that pre-commit, the Action, prek, uv or pipx makes for a tool, and may activate.
+OF_A_TOOL = re.compile(
+    r"/(py_env-|reviewbot-venv|prek/hooks/|uv/(tools|archive-v\d+)/|pipx/venvs/)[^/]*/bin/"
+)
 # What the client of docker or podman needs to find its daemon.
 ENGINE = {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST"}
 
@@ -170,9 +172,9 @@ class _Lender:
 
     def pythons(self) -> Iterator[Path]:
         """Interpreters that may be the project's, best first."""
-        yield from self._pythons_of("", Path(self._variables.get("VIRTUAL_ENV", "")))
-        yield from (folder / "python3" for folder in self._path)
-        yield Path(sys.executable)
+        found = self._pythons_of("", Path(self._variables.get("VIRTUAL_ENV", "")))
+        found = chain(found, (folder / "python3" for folder in self._path))
+        yield from (python for python in found if not OF_A_TOOL.search(str(python)))
 
     def pythons_below(self) -> Iterator[tuple[str, Path]]:
         """Folders of projects, and above, with the python of an environment of their own."""
@@ -293,7 +295,5 @@ def _is_environment(folder: Path) -> bool:
 
 
 def _is_environment_or_has_pytest(python: Path) -> bool:
-    folder = python.parent.parent
-    if _is_environment(folder):
-        return folder != Path(sys.prefix) or not OF_A_TOOL.search(sys.prefix)
-    return any(python.resolve().parent.parent.glob("lib/python3*/*-packages/pytest/__init__.py"))
+    installed = python.resolve().parent.parent.glob("lib/python3*/*-packages/pytest/__init__.py")
+    return _is_environment(python.parent.parent) or any(installed)

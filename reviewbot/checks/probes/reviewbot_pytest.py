@@ -54,6 +54,7 @@ SAY_SETTINGS += ["tests/runtests.py", "tests/manage.py", "Makefile", "noxfile.py
 SETTINGS = re.compile(
     r"""(?:DJANGO_SETTINGS_MODULE("|')?[] ]*[,:=] *(?(1)["'])["']?|test.* --settings[= ])([\w.]+)"""
 )
+IS_TEST = re.compile(r"\bassert|unittest|pytest|TestCase")
 OPENED: list[int] = []
 
 
@@ -82,7 +83,7 @@ class Reporter:
         self.seconds = float(os.environ.get("REVIEWBOT_SECONDS", "inf"))
         self.left_out = 0  # files
         self.left: set[str] = set()  # tests that have not run yet
-        self.no_database: BaseException | None = None  # why Django has none
+        self.no_database: tuple[Any, Any] | None = None  # why Django has none
 
     def start_coverage(self) -> None:
         """Of the project, or ours if it works here, whose folder is seen for that alone."""
@@ -121,21 +122,25 @@ class Reporter:
                 utils.setup_test_environment(debug=False)
                 utils.setup_databases(verbosity=0, interactive=False)
         except (Exception, SystemExit) as error:
-            self.no_database = error
+            self.no_database = error, error.__traceback__
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: Any) -> None:
         """Tests that use a database fail by what its setting up raised."""
         if self.no_database and getattr(getattr(item, "cls", None), "databases", None):
-            raise self.no_database
+            error, trace = self.no_database
+            item.config.option.tbstyle = "native"  # else pytest reads Django's files for each test
+            raise error.with_traceback(trace)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: Any) -> Any:
-        """Where importing all tests takes long, the other files only if they name a changed one."""
+        """No module that is but called `tests`; if importing takes long, what names the change."""
         is_file = isinstance(collector, pytest.Module) and not isinstance(collector, pytest.Package)
+        path = os.path.join(self.root, collector.nodeid)
+        if is_file and path.endswith("/tests.py") and not IS_TEST.search(text_of(path)):
+            return CollectReport(collector.nodeid, "passed", None, [])
         if self.now() - self.began < COLLECTION * self.seconds or not is_file:
             return None
-        path = os.path.join(self.root, collector.nodeid)
         modules = (os.path.splitext(name.replace("/__init__.py", ""))[0] for name in self.changed)
         names = "|".join(re.escape(os.path.basename(module)) for module in modules)
         if relative(path) in self.changed or re.search(rf"\b(?:{names})\b", text_of(path)):
@@ -205,7 +210,7 @@ class Reporter:
         found = {"id": id, "location": place, "outcome": outcome, "frames": frames_of(self.trace)}
         reason = REASON.search(text)
         said = crashed.message if crashed else " ".join(reason[0].split()) if reason else text
-        return failure(said.removeprefix("E "), shown, **found)
+        return failure(re.sub("^E ", "", said), shown, **found)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -288,8 +293,7 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     changed = json.loads(text_of(CHANGED) or "{}")
     use_settings_of_django(early_config)
     if (files := early_config.getini("python_files")) == ["test_*.py", "*_test.py"]:  # the default
-        is_django = os.path.exists("manage.py") or "DJANGO_SETTINGS_MODULE" in os.environ
-        files.append("tests.py" if is_django else os.path.join(TREE, "tests.py"))
+        files.append("tests.py")
     reporter = Reporter(changed, str(early_config.rootpath))
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
