@@ -256,11 +256,10 @@ class _Lender:
         return named
 
     def _mount(self, folder: Path, target: str = "") -> Iterator[Mount]:
-        target = target or str(folder)
-        yield Mount(target=target, source=str(folder.resolve()))
+        yield Mount(target=target or str(folder), source=str(folder.resolve()))
         for empty in EMPTY:
             if (folder / empty).is_dir() and not (folder / empty).is_symlink():
-                yield Mount(target=f"{target}/{empty}")
+                yield Mount(target=f"{target or folder}/{empty}")
 
     def _may_lend(self, folder: Path, of_tree: Collection[Path] = ()) -> bool:
         """No folder of the system, which is there anyway, no home and nothing that contains one.

@@ -51,6 +51,7 @@ MAX_TOLD_APART = 5_000
 # What says with which settings of Django tests run, those for tests alone first; and how.
 SAY_SETTINGS = ["pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "runtests.py", "manage.py"]
 SAY_SETTINGS += ["tests/runtests.py", "tests/manage.py", "Makefile", "noxfile.py"]
+RUNS = re.compile(r"\bmanage\b|runtests|django test|pytest")  # others set up Django
 SETTINGS = re.compile(
     r"""(?:DJANGO_SETTINGS_MODULE("|')?[] ]*[,:=] *(?(1)["'])["']?|test.* --settings[= ])([\w.]+)"""
 )
@@ -311,8 +312,8 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
 def use_settings_of_django(config: Any) -> None:
     """Those that SAY_SETTINGS name, or `test` beside those of a site, unless tests have others."""
-    files = [str(getattr(config, "inipath", "")), *SAY_SETTINGS]
-    found = ((path, SETTINGS.search(text_of(path))) for path in files)
+    texts = ((path, text_of(path)) for path in (str(getattr(config, "inipath", "")), *SAY_SETTINGS))
+    found = ((path, RUNS.search(path + text) and SETTINGS.search(text)) for path, text in texts)
     path, named = next((pair for pair in found if pair[1]), ("", None))
     own = text_of("conftest.py") + text_of("tests/conftest.py")
     if named and not re.search(r"DJANGO_SETTINGS_MODULE|settings\.configure\(", own):
