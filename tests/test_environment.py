@@ -104,6 +104,7 @@ def test_an_environment_that_another_tool_keeps_is_found(root: Path) -> None:
         ".cache/pypoetry/virtualenvs/shop-{}-py3.11": "",
         ".local/share/virtualenvs/shop-{}": "/Pipfile",
         ".local/share/hatch/env/virtual/shop/{}/hatch-test.py3.11": "",
+        ".local/share/hatch/env/virtual/shop/{}/shop": "",
     }.items():
         tags = [
             b64encode(sha256(f"{folder}{path}".encode()).digest(), b"-_").decode()[:8]

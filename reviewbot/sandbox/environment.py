@@ -31,6 +31,7 @@ KEPT_ENVIRONMENTS = {
     ".cache/pypoetry/virtualenvs/*-{}-py3*": "",
     ".local/share/virtualenvs/*-{}*": "Pipfile",
     ".local/share/hatch/env/virtual/*/{}/hatch-test*": "",
+    ".local/share/hatch/env/virtual/*/{}/*": "",
 }
 OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # of the sandbox
 # They are at the top of a project of Python.

@@ -99,9 +99,8 @@ class Reporter:
         files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
         self.coverage = coverage.Coverage(data_file=None, config_file=False, include=files)
         self.coverage._warn_no_data = self.coverage._warn_unimported_source = False
-        core = "sysmon" if sys.version_info >= (3, 12) else "pytrace"
-        if importlib.util.find_spec("coverage.tracer"):  # it was built for this version of Python
-            core = "ctrace"
+        is_fast = importlib.util.find_spec("coverage.tracer")  # built for this version of Python
+        core = "ctrace" if is_fast else "sysmon" if sys.version_info >= (3, 12) else "pytrace"
         self.is_told_apart = core != "sysmon"  # which does not tell which test runs a line
         with suppress(Exception):  # an old version has one core
             self.coverage.set_option("run:core", core)
