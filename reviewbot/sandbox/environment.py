@@ -173,8 +173,7 @@ class _Lender:
 
     def pythons(self) -> Iterator[Path]:
         """Interpreters that may be the project's, best first."""
-        found = self._pythons_of("", Path(self._variables.get("VIRTUAL_ENV", "")))
-        found = chain(found, (folder / "python3" for folder in self._path))
+        found = chain(self._pythons_of(""), (folder / "python3" for folder in self._path))
         yield from (python for python in found if not OF_A_TOOL.search(str(python)))
 
     def pythons_below(self) -> Iterator[tuple[str, Path]]:
@@ -186,9 +185,10 @@ class _Lender:
             if python := next(usable, None):
                 yield folder, python
 
-    def _pythons_of(self, folder: str, active: Path | None = None) -> Iterator[Path]:
+    def _pythons_of(self, folder: str) -> Iterator[Path]:
         """Where a project may have one: in its folder, the active one, or where tools keep it."""
-        places = [active] if active and active.is_absolute() else []
+        active = Path("" if folder else self._variables.get("VIRTUAL_ENV", ""))
+        places = [active] if active.is_absolute() else []
         if self._tree:
             project, home = self._tree / folder, self._home or Path("/nonexistent")
             places = [project / ".venv", project / "venv", *places]

@@ -136,8 +136,7 @@ def redact(text: str) -> tuple[str, int]:
 
 def shown(text: str | bytes) -> str:
     """A text without secrets, with hidden characters made visible. It keeps its lines."""
-    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    return visible(redact(text)[0])
+    return visible(redact(text if isinstance(text, str) else text.decode("utf-8", "replace"))[0])
 
 
 def safe(line: str) -> str:

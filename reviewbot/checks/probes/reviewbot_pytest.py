@@ -290,11 +290,10 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
     pytest ends before a session begins then.
     """
-    changed = json.loads(text_of(CHANGED) or "{}")
     use_settings_of_django(early_config)
     if (files := early_config.getini("python_files")) == ["test_*.py", "*_test.py"]:  # the default
         files.append("tests.py")
-    reporter = Reporter(changed, str(early_config.rootpath))
+    reporter = Reporter(json.loads(text_of(CHANGED) or "{}"), str(early_config.rootpath))
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
     if error := result.excinfo and result.excinfo[1]:
