@@ -49,8 +49,7 @@ async def work(task: Task, trials: Trials) -> TaskResult:
     panel, brief, proposer = trials.panel, trials.brief, trials.panel.names[0]
     found = await trials.read(task.paths)
     files, room = dict[str, bytes](), MAX_OTHERS
-    paths = [path for path in task.paths if found.get(path)]
-    for path in paths:
+    for path in filter(found.get, task.paths):
         size = len(found[path])
         if size <= MAX_FILE and (task.kind != "fix" or not files or size <= room):
             room -= size if files else 0
@@ -59,7 +58,7 @@ async def work(task: Task, trials: Trials) -> TaskResult:
     attempts, reasons = list[Attempt](), tuple[str, ...]()
     against, silent = list[tuple[str, Objection]](), list[Absence]()
     for number in range(1, MAX_ATTEMPTS + 1):
-        given = {"files": _texts(files), "paths": paths, "attempts": attempts}
+        given = {"files": _texts(files), "paths": [*filter(found.get, found)], "attempts": attempts}
         text = prompts.render(task.kind, **task.details, **given)
         drafts = await panel.ask_for([proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
