@@ -120,7 +120,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
         if problem := why_no_reproduction(run, report):
             raise ValueError(problem)
-        told = {"report": text, "cause": hypothesis.cause, "output": shown(run.output)}
+        shows = {"report": text, "cause": hypothesis.cause, "output": shown(run.output)}
         digest = hashlib.sha256(test.encode()).hexdigest()[:8]
         path = await path_of_test(f"regression_{digest}", folder, trials)
         tidied, refusals, _ = await trials.tidy(path, test.encode())
@@ -132,7 +132,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
             title=f"Fix: {title[:200]}",
             paths=tuple(paths),
             given={path: tidied},
-            details={**told, "test": test, "path": path},
+            details={**shows, "test": test, "path": path},
             purpose=f"{text}\n\nThe test of it, which is part of the change:\n{test}",
             judge=lambda step, _: _judge(reproduction, path, folder, trials, "fix", step.head_tree),
             instead=following,
