@@ -48,10 +48,10 @@ REASON = re.compile(r"^(?:E .+|UNEXPECTED.+|Expected(?:.|\n(?!\n|/))+)", re.MULT
 COLLECTION, TESTS, TRY_AGAIN = 1 / 3, 0.9, 75
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
-# What says with which settings of Django tests run, those for tests alone first; and how.
-SAY_SETTINGS = ["pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "runtests.py", "manage.py"]
-SAY_SETTINGS += ["tests/runtests.py", "tests/manage.py", "Makefile", "noxfile.py"]
-RUNS = re.compile(r"\bmanage\b|runtests|django test|pytest")  # others set up Django
+# Files that may name the settings with which tests of Django run, those for tests alone first.
+CONFIG_FILES = ["pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "runtests.py", "manage.py"]
+CONFIG_FILES += ["tests/runtests.py", "tests/manage.py", "Makefile", "noxfile.py"]
+SETS_UP = re.compile(r"\bmanage\b|runtests|django test|pytest")  # commands that set up Django
 SETTINGS = re.compile(
     r"""(?:DJANGO_SETTINGS_MODULE("|')?[] ]*[,:=] *(?(1)["'])["']?|test.* --settings[= ])([\w.]+)"""
 )
@@ -134,7 +134,7 @@ class Reporter:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: Any) -> Any:
-        """No module that is but called `tests`; if importing takes long, what names the change."""
+        """Skip modules that are only called `tests`, and others if importing takes too long."""
         is_file = isinstance(collector, pytest.Module) and not isinstance(collector, pytest.Package)
         path = os.path.join(self.root, collector.nodeid)
         if is_file and path.endswith("/tests.py") and not IS_TEST.search(text_of(path)):
@@ -309,9 +309,9 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
 
 def use_settings_of_django(config: Any) -> None:
-    """Those that SAY_SETTINGS name, or `test` beside those of a site, unless tests have others."""
-    texts = ((path, text_of(path)) for path in (str(getattr(config, "inipath", "")), *SAY_SETTINGS))
-    found = ((path, RUNS.search(path + text) and SETTINGS.search(text)) for path, text in texts)
+    """Those that a file names, or `test` beside those of manage.py, unless tests have others."""
+    texts = ((path, text_of(path)) for path in (str(getattr(config, "inipath", "")), *CONFIG_FILES))
+    found = ((path, SETS_UP.search(path + text) and SETTINGS.search(text)) for path, text in texts)
     path, named = next((pair for pair in found if pair[1]), ("", None))
     own = text_of("conftest.py") + text_of("tests/conftest.py")
     if named and not re.search(r"DJANGO_SETTINGS_MODULE|settings\.configure\(", own):
