@@ -205,7 +205,7 @@ def test_a_failed_test_of_tap_has_its_message_and_where_it_fails() -> None:
         ("gnu", "/usr/lib/require.rb:85:in 'require': cannot load", "cannot load"),
         *[("sarif", "", "truncated"), ("sarif", "{}", "runs is missing")],
         ("sarif", '{"runs": [{"invocations": [{"executionSuccessful": false}]}]}', "failed"),
-        ("sarif", '{"runs": ["\udcff"]}', "the report cannot be read: 'utf-8' codec"),
+        ("sarif", '{"runs": ["\udcff"]}', "the report cannot be read: Invalid UTF-8"),
         ("sarif", '{"runs": [{"results": "none"}]}', "results is missing, or is no list"),
         ("rdjson", "Traceback", "Traceback"),
         ("rdjson", '{"diagnostics": [{"message": "no place"}]}', "location.path is missing"),
