@@ -55,6 +55,8 @@ SETS_UP = re.compile(r"\bmanage\b|runtests|django test|pytest")  # commands that
 SETTINGS = re.compile(
     r"""(?:DJANGO_SETTINGS_MODULE("|')?[] ]*[,:=] *(?(1)["'])["']?|test.* --settings[= ])([\w.]+)"""
 )
+# A file called tests.py, or in such a way, has tests only if it has one of these words.
+IS_ODD = re.compile(r"/test(?!_)[^/]*\.py$")
 IS_TEST = re.compile(r"\bassert|unittest|pytest|TestCase")
 OPENED: list[int] = []
 
@@ -134,10 +136,10 @@ class Reporter:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: Any) -> Any:
-        """Skip modules that are only called `tests`, and others if importing takes too long."""
+        """Skip modules that only have the name of tests, and others if importing takes too long."""
         is_file = isinstance(collector, pytest.Module) and not isinstance(collector, pytest.Package)
         path = os.path.join(self.root, collector.nodeid)
-        if is_file and path.endswith("/tests.py") and not IS_TEST.search(text_of(path)):
+        if is_file and IS_ODD.search(path) and not IS_TEST.search(text_of(path)):
             return CollectReport(collector.nodeid, "passed", None, [])
         if self.now() - self.began < COLLECTION * self.seconds or not is_file:
             return None
@@ -292,7 +294,7 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     """
     use_settings_of_django(early_config)
     if (files := early_config.getini("python_files")) == ["test_*.py", "*_test.py"]:  # the default
-        files.append("tests.py")
+        files.append("test*.py" if sys.argv[0] == "-c" else "tests.py")  # lent: as unittest
     reporter = Reporter(json.loads(text_of(CHANGED) or "{}"), str(early_config.rootpath))
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
