@@ -28,6 +28,7 @@ from reviewbot.verdict.document import Review
 from tests.served import run
 
 UNDEFINED = "def total():\n    return undefined\n"
+TWICE = f"{UNDEFINED}\n\ndef tax():\n    return undefined\n"
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +72,10 @@ def test_a_finding_is_explained_with_its_test_and_output(cart: Project) -> None:
 
 
 def test_a_dismissal_acts_at_once_here_and_for_others_from_the_base_on(cart: Project) -> None:
+    """With the findings that it stands for."""
+    cart.commit("Two totals", {"cart.py": TWICE})
+    cart.git("reset", "--quiet", "--soft", "HEAD~2")
+    cart.git("commit", "--quiet", "--message=Tidy")
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 1
     assert "a dismissal needs a reason" in run("dismiss", "F1").stderr
     said = run("dismiss", "F1", "--reason", "It is a surcharge.").stderr
@@ -82,7 +87,7 @@ def test_a_dismissal_acts_at_once_here_and_for_others_from_the_base_on(cart: Pro
     assert again["target"] == "HEAD"  # what the command wrote is no work to be reviewed
     (entry,) = yaml.safe_load((cart.folder / ".reviewbot/dismissed.yml").read_text())
     assert entry["reason"] == "It is a surcharge."
-    assert entry["title"] == "Undefined name `undefined`"
+    assert entry["title"] == "Undefined name `undefined` (and in line 6)"
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 0
     undone = run("dismiss", entry["key"], "--undo").stderr
     assert f"{entry['key']} is reported again" in undone

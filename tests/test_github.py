@@ -236,6 +236,8 @@ def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
 
 
 def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> None:
+    """Nor are those that it stands for."""
+    faulty.push({"a.py": f"{FAULTY['a.py']}\n\ndef third(n):\n    return m / 3\n"})
     jobs.push(faulty, "opened")
     jobs.say(faulty, "ann", "/debate dismiss F1 `m` is a global that the *runner* sets @bob")
     assert faulty.threads[0].is_resolved
@@ -244,7 +246,7 @@ def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> 
     assert ran.outputs["verdict"] == "comment"
     assert [review.state for review in faulty.reviews] == ["DISMISSED"]
     assert "`@bob`" in summary_of(faulty)
-    assert "**Dismissed:** F1: Undefined name `m` (ann: " in summary_of(faulty)
+    assert "**Dismissed:** F1: Undefined name `m` (and in line 6) (ann: " in summary_of(faulty)
     assert faulty.threads[0].is_resolved
 
 

@@ -35,8 +35,8 @@ async def command(finding: str, reason: str | None, undo: bool, state: Path | No
         key = finding if finding in dismissed else find_finding(kept.newest(), finding).key
         if key not in dismissed:
             raise UsageError(f"{finding} is not dismissed", hint="reviewbot explain lists findings")
-        for entries in known.values():
-            entries.pop(key, None)
+        for file, entries in known.items():
+            known[file] = {k: e for k, e in entries.items() if e != entries.get(key)}
     else:
         found = find_finding(kept.newest(), finding)
         for entries in known.values():
@@ -46,6 +46,7 @@ async def command(finding: str, reason: str | None, undo: bool, state: Path | No
                 title=found.title,
                 path=found.location.path if found.location else "",
                 date=date.today().isoformat(),
+                copies=found.copies,
             )
     for file, entries in known.items():
         if file.exists() or not undo:

@@ -24,7 +24,8 @@ HEADER = """\
 class Dismissal(Struct, frozen=True, kw_only=True):
     """A finding that somebody dismissed, in `.reviewbot/dismissed.yml` or in the state.
 
-    The key identifies it across commits; title, path, person and date are for people.
+    The key identifies it across commits, and copies those that were reported with it; title, path,
+    person and date are for people.
     """
 
     key: Annotated[str, Meta(min_length=1)]
@@ -33,6 +34,7 @@ class Dismissal(Struct, frozen=True, kw_only=True):
     path: str = ""
     by: str = ""
     date: str = ""
+    copies: tuple[str, ...] = ()
 
 
 class InlineIgnore(Struct, frozen=True):
@@ -45,27 +47,29 @@ class InlineIgnore(Struct, frozen=True):
 
 
 def read_dismissals(content: bytes, name: str) -> dict[str, Dismissal]:
-    """The entries of a file by key. Raises ConfigError, with the line."""
+    """The entries of a file by their keys. Raises ConfigError, with the line."""
     from reviewbot.config.yaml import read_yaml  # only where there is something to parse
 
     document = read_yaml(content, name, max_bytes=512 * 1024)
     kind = tuple[Dismissal, ...]
     entries = validate(document.value or [], kind, (), lambda key: f"{name}:{document.line(key)}")
-    return {entry.key: entry for entry in msgspec.convert(entries, kind)}
+    return {key: e for e in msgspec.convert(entries, kind) for key in (e.key, *e.copies)}
 
 
 def write_dismissals(dismissals: Mapping[str, Dismissal]) -> bytes:
     """The file, sorted by path, so that two branches rarely write in one place."""
     lines = [HEADER]
-    for entry in sorted(dismissals.values(), key=lambda entry: (entry.path, entry.key)):
+    for entry in sorted({*dismissals.values()}, key=lambda entry: (entry.path, entry.key)):
         fields = {name: value for name, value in msgspec.structs.asdict(entry).items() if value}
         text = "".join(f"  {name}: {_quoted(value)}\n" for name, value in fields.items())
         lines.append(f"- {text[2:]}")
     return ("".join(lines) if dismissals else f"{HEADER}[]\n").encode()
 
 
-def _quoted(text: str) -> str:
-    """A scalar in double quotes (YAML 1.2 §7.3.1), which holds any text in one line."""
+def _quoted(text: str | tuple[str, ...]) -> str:
+    """Scalars in double quotes (YAML 1.2 §7.3.1), which hold any text in one line."""
+    if isinstance(text, tuple):
+        return f"[{', '.join(map(_quoted, text))}]"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8", "replace").decode()
     signs = (sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in escaped)
     return f'"{"".join(signs)}"'

@@ -132,9 +132,10 @@ def recall(
 def with_dismissals(review: Review, memory: Memory) -> Review:
     """The review without what people dismissed since it began."""
     dismissed = {known.key: known for known in memory.findings if known.dismissed}
+    keys = {key for known in dismissed.values() for key in (known.key, *known.copies)}
     findings = tuple(
         replace(finding, status="recorded", reason=DISMISSED, blocks=False)
-        if finding.key in dismissed and finding.status != "recorded"
+        if finding.key in keys and finding.status != "recorded"
         else finding
         for finding in review.findings
     )
