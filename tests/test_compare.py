@@ -285,6 +285,11 @@ def test_a_file_that_fails_outside_of_its_tests() -> None:
     assert states(suite(SAME, twice, twice)) == [("failing_test", "existing")]
 
 
+def test_parameters_that_are_cut_off_do_not_name_a_result() -> None:
+    cut = [outcome(f"{TEST}[{letter * 1000}]"[:500]) for letter in "ab"]
+    assert [each.message for each in broken_by(SAME, *cut)] == ["test_a and 1 more fail: assert 1"]
+
+
 def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> None:
     base = [outcome("tests/test_a.py::test_a", "passed")]
     evidence = suite(SAME, base, [outcome("tests/conftest.py", "error")])

@@ -297,8 +297,8 @@ def _result(
 
 
 def _function_of(test: TestOutcome) -> str:
-    """The id of a test without its parameters."""
-    return re.sub(r"(::[^\[]*)\[.*\]\Z", r"\1", test.id, flags=re.DOTALL)
+    """The id of a test without its parameters, which may be cut off."""
+    return re.sub(r"(::[^\[]*)\[(?:.*\]|.{300,})\Z", r"\1", test.id, flags=re.DOTALL)
 
 
 def _is_file(test: TestOutcome) -> bool:
