@@ -52,16 +52,34 @@ SECRETS = {
     "private-key": PEM + "-----END RSA PRIVATE " + "KEY-----",
     "url-password": "postgres://app:" + "correct-horse" + "@db.example.org/app",
 }
+# Forms beside these, one for each other anchor of a format.
+MORE = [
+    ("aws-access-key", "ASIA" + "QWERTYUIOPASDFGH"),
+    ("github-token", "github_pat_" + A + "ab_" + A * 3),
+    ("openai-key", "sk-" + A + "T3Blbk" + "FJ" + A),
+    *(("github-token", f"gh{letter}_" + A + A) for letter in "ousr"),
+    *(("openai-key", f"sk-{kind}-" + A) for kind in ("svcacct", "admin")),
+    *(("stripe-key", f"{kind}_" + A) for kind in ("rk_live", "sk_test")),
+    *(("shopify-token", f"shp{kind}_" + HEX * 2) for kind in ("ca", "pa", "ss")),
+    *(("digitalocean-token", f"do{kind}_v1_" + HEX * 4) for kind in "or"),
+    *(
+        ("aws-secret-key", f"{key}: " + SECRETS["aws-secret-key"].partition("= ")[2])
+        for key in ["AWS_KEY", "AwsKey", "aws.key", "secret_access_key", "SecretAccessKey"]
+    ),
+]
 
 
 def test_a_secret_is_redacted_and_the_lines_stay() -> None:
     assert list(SECRETS) == list(dict.fromkeys(form.name for form in FORMATS))
-    for name, secret in SECRETS.items():
+    for name, secret in (*SECRETS.items(), *MORE):
         text = f"before {secret} after\n"
         shown, count = redact(text)
         assert (count, shown.count("\n")) == (1, text.count("\n")), name
         assert re.fullmatch(rf"before .*«secret:{name}».* after\n", shown, re.DOTALL), shown
         assert A not in shown, name
+    for form in FORMATS:
+        known = [text for name, text in (*SECRETS.items(), *MORE) if name == form.name]
+        assert any(re.search(form.pattern, text) for text in known), form.anchors
 
 
 @each("glue", ["x{}", "_{}", "-{}", "{}_", "{}-", "{}/", '"{}"', "({})"])
