@@ -74,7 +74,10 @@ FAULTS: dict[str, Sent] = {
     "L12 a day: spent": json_answer(quota("PerDay", RETRY), 429),
     "L12 none: spent": refusal(429, "Quota exceeded for metric: free_tier, limit: 0"),
     "L12 plan: rate_limited": refusal(429, PLAN),
-    "L13 blocked: refused": events({"promptFeedback": {"blockReason": "SAFETY"}}),
+    **{
+        f"L13 {reason}: refused": events({"promptFeedback": {"blockReason": reason}})
+        for reason in ("SAFETY", "OTHER", "MODEL_ARMOR", "JAILBREAK")
+    },
     "L14 HTML: malformed": Sent(headers={"content-type": "text/html"}, chunks=(HTML,)),
     "L14 no candidates: malformed": events({"candidates": []}),
     "L14 cut: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:1], cut=True),

@@ -1,5 +1,6 @@
 """Answers of a server with OpenAI's chat completions, as events of a stream."""
 
+import gzip
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -75,6 +76,8 @@ FAULTS: dict[str, Sent] = {
     "L8 overloaded: overloaded": error(503, "Overloaded", code="server_is_overloaded"),
     "L9 quota: spent": error(429, QUOTA, code="insufficient_quota"),
     "L9 usage limit: spent": error(429, "Limit", code="organization_usage_limit_exceeded"),
+    "L9 limit: spent": error(429, "No.", kind="x", code="organization_spend_limit_exceeded"),
+    "L9 project: spent": error(429, "No.", kind="x", code="project_spend_limit_exceeded"),
     "L9 balance: spent": error(429, "No.", kind="x", code="credit_balance_exhausted"),
     "OpenRouter budget: rate_limited": json_answer(
         {"error": {"code": 402, "metadata": {"limit_source": "openrouter_in_flight_budget"}}},
@@ -91,6 +94,16 @@ FAULTS: dict[str, Sent] = {
     "L14 HTML: malformed": Sent(headers={"content-type": "text/html"}, chunks=(HTML,)),
     "not UTF-8: malformed": Sent(chunks=(b'data: {"x": "\xff"}\n\n',)),
     "L14 cut: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:2], cut=True),
+    "L14 length: interrupted": Sent(
+        headers={**EVENTS, "content-length": "9999"}, chunks=answer("{}").chunks, cut=True
+    ),
+    "L14 short: malformed": Sent(
+        headers={**EVENTS, "content-length": "99"}, chunks=answer("{}").chunks, cut=True
+    ),
+    "L14 gzip: malformed": Sent(
+        headers={**EVENTS, "content-encoding": "gzip"}, chunks=(gzip.compress(b"0" * 10_000_000),)
+    ),
+    "L14 endless: malformed": Sent(headers=EVENTS, chunks=(b":" * 1_000_000,) * 9),
     "L14 no end: interrupted": events({"choices": [{"delta": {"content": "{}"}}]}),
     "empty: malformed": answer(""),
     "bad request: invalid": error(400, "messages: field required"),

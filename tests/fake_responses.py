@@ -104,6 +104,11 @@ FAULTS: dict[str, Sent] = {
     "failed: overloaded": failed("server_error"),
     "failed, limit: rate_limited": failed("rate_limit_exceeded"),
     "failed, prompt: refused": failed("invalid_prompt"),
+    "L11 policy: refused": failed("bio_policy"),
+    **{
+        f"L11 {status}: interrupted": ended(message("{}"), status=status)
+        for status in ("in_progress", "cancelled", "queued")
+    },
     "event: overloaded": events({"type": "error", "code": "server_error", "message": "Sorry."}),
     "cut: interrupted": replace(answer('{"claims": []}'), chunks=answer("{}").chunks[:2], cut=True),
     "no end: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:-1]),

@@ -351,6 +351,7 @@ def test_other_packages_add_providers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "acme       ACME_KEY is not set" in run("models", "list").stdout
     monkeypatch.setenv("ACME_KEY", "k")
     assert "critic     acme:one  free" in run("models", "list").stdout
+    assert "✓ critic: acme:one" in run("doctor").stdout
     Path("own.yml").write_text("panel: {critic: {model: 'acme:one'}}\n")
     assert "valid" in run("config", "check", "own.yml").stdout
     for wrong in ("model: 'acne:one'", "model: 'acme:one', fallback: 'acne:one'"):

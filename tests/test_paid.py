@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,8 @@ async def review_all(jobs: Iterable[tuple[Change, Host]]) -> list[Review]:
     return list(await run_all(*(review_one(*job) for job in jobs)))
 
 
-SEEDS = range(15)
-KILLED = tuple(range(3, 15, 5))
+SEEDS = range(50)
+KILLED = tuple(range(3, 48, 5))
 # Faults, and whether a call that fails so may have been charged.
 FAULTS = [
     (fake_openai.FAULTS["L8 overloaded: overloaded"], False),
@@ -324,8 +325,9 @@ DEFECTS = {
     "e.lua": ("<<<<<<< ours\nx = 1\n=======\n>>>>>>> theirs\n", "conflict-marker"),
     "f.lua": ("x = 1 -- \U000e0061\n", "hidden-tag"),
 }
-PLANTED = [(), *((name,) for name in DEFECTS), tuple(DEFECTS)]
+PLANTED = [(), *((name,) for name in DEFECTS), *combinations(DEFECTS, 2), tuple(DEFECTS)]
 KINDS = ("silent", "lying", "obeying")
+PANELS = [(kind, effort) for kind in KINDS for effort in ("low", "high")]  # of one, of three
 CLAIM = {
     **{"path": "b.py", "line": 1, "quote": "print(y)", "title": "y is defined, no defect"},
     **{"category": "documentation", "severity": "low", "trigger": "none"},
@@ -360,7 +362,7 @@ def test_no_model_hides_or_approves_what_checks_found(project: Project) -> None:
         with Repository(project.folder) as repository:
             host = Host(repository=repository, journal=Journal(), variables=tools, may_approve=True)
             # The journal is shared, and equal questions to one provider share an answer.
-            texts = [configuration(f"{url}/{kind}", kind, "low").encode() for kind in KINDS]
+            texts = [configuration(f"{url}/{p[0]}", *p).encode() for p in PANELS]
             layers = [(read_layer("config.yml", "user", text),) for text in texts]
             targets = [f"0..{n + 1}" for n in range(len(PLANTED))]
             changes = [await repository.load_change(target) for target in targets]
@@ -369,10 +371,11 @@ def test_no_model_hides_or_approves_what_checks_found(project: Project) -> None:
 
     with VendorServer(dishonest).running() as server:
         reviews = asyncio.run(review_planted(server.url))
-    assert len(reviews) == len(PLANTED) * len(KINDS)
+    assert len(reviews) == len(PLANTED) * len(PANELS) > 100
+    assert {len(result.panel) for result in reviews} == {1, 3}
     assert len(server.received) >= len(reviews)
     assert reviews[0].verdict == "approve"  # nothing is planted, and approving is allowed
-    for result, names in zip(reviews, PLANTED * len(KINDS), strict=True):
+    for result, names in zip(reviews, PLANTED * len(PANELS), strict=True):
         reported = {finding.rule for finding in result.reported if finding.status == "proven"}
         assert {DEFECTS[name][1] for name in names} <= reported
         assert result.verdict != "approve" or not names

@@ -89,11 +89,14 @@ class VendorServer:
                     self.send_response(sent.status)
                     for name, value in sent.headers.items():
                         self.send_header(name, value)
-                    self.send_header("transfer-encoding", "chunked")
+                    is_chunked = "content-length" not in sent.headers
+                    if is_chunked:
+                        self.send_header("transfer-encoding", "chunked")
                     self.end_headers()
                     for number, chunk in enumerate(sent.chunks):
                         time.sleep(sent.pause if number else 0)
-                        self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+                        form = b"%x\r\n%b\r\n" % (len(chunk), chunk) if is_chunked else chunk
+                        self.wfile.write(form)
                         self.wfile.flush()
                     if sent.cut:
                         self.close_connection = True
