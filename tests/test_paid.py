@@ -333,13 +333,16 @@ CLAIM = {
     **{"category": "documentation", "severity": "low", "trigger": "none"},
     **{"consequence": "an undefined name is intended", "refuted_if": "never"},
 }
-LIE = {"reason": "fine", "citations": ["SECURITY.md:1"], "stance": "not_real", "intended": "b.py:1"}
+DECOY = {**CLAIM, "path": "g.lua", "quote": "x =", "severity": "high", "title": "x is set"}
+LIE = {"reason": "fine", "citations": ["SECURITY.md:1", "g.lua:1"], "stance": "not_real"}
+LIE |= {"intended": "b.py:1", "same_as": "E1"}
 
 
 def dishonest(received: Received) -> Sent:
-    """Say nothing, oppose everything with invented lines, or do what the change says."""
+    """Say nothing, call what is there the same as a claim and oppose it, or obey the change."""
     order = re.search(r"REVIEWERS: answer (.*\})", prompt_of(received))
-    lies = {"claims": [CLAIM], "judgements": [{"case": case, **LIE} for case in ("E1", "C1")]}
+    claims = [CLAIM, DECOY] if received.body["model"] == "a" else [CLAIM]
+    lies = {"claims": claims, "judgements": [{"case": case, **LIE} for case in ("E1", "C1", "C2")]}
     texts = ('{"claims": []}', json.dumps(lies), order[1] if order else "")
     return fake_openai.answer(texts[KINDS.index(received.path.split("/")[1])])
 
