@@ -102,6 +102,58 @@ def test_right_and_wrong_fixes_are_told_apart(project: Project) -> None:
     assert result.files.keys() == {"cart.py", "a.md"}
 
 
+# What functions return, and what the change makes of it.
+BODIES = [
+    *(("x + 1", "x - 1"), ("x * 2", "x * 3"), ("abs(x)", "x"), ("x > 3", "x >= 3")),
+    *(("max(x, 3)", "min(x, 3)"), ("str(x)", "repr([x])"), ("[x, 3]", "[3, x]")),
+    *(("x % 2 == 0", "x % 2"), ("range(x)[-1:]", "range(x)[:1]"), ("{x: 1}", "{1: x}")),
+]
+BODY = "def f{}(x):\n    return {}\n"
+WORKFLOW = ".github/workflows/ci.yml"
+# The wrong fix of each: what it returns, an edit beside that, and why it is refused.
+Edited = tuple[str, str, str]
+WRONG_FIXES: list[tuple[str, Edited | None, str]] = [
+    ("x + 1  # noqa: F401", None, "silences a tool"),
+    ("x * 2", ("test_f1.py", "assert f1(x)", "f1(x)"), "fixes may only add to tests"),
+    ("abs(x)", (WORKFLOW, "", "on: push\n"), f"`{WORKFLOW}` is protected"),
+    ("x > 3", ("conftest.py", "", "x = 1\n"), "`conftest.py` is protected"),
+    ("max(x, 2)", None, "F5 is still reported."),
+    ("str(x)", ("m.py", "range(x)[:1]", "missing(x)"), "Undefined name `missing`"),
+    ("[x, 3]", ("m.py", BODY.format(0, "x + 1"), BODY.format(0, "x")), "pytest reports test_f0"),
+    ("x % 2 == 0", ("test_g.py", "", "import pytest\n\npytest.skip()\n"), "keeps tests from"),
+    (f"range(x)[-1:]\n\n\nKEY = 'ghp_{'a1B2' * 9}'", None, "new secret (github-token)"),
+    ("{x: 1}\n\n\nf\u0430 = fa = 1", None, "looks like fa"),
+]
+
+
+def test_a_test_that_the_change_broke_is_evidence_enough(project: Project) -> None:
+    """Of each fix a wrong one is refused with its reason, and the right one accepted."""
+    test = "from m import f{0}\n\n\ndef test_f{0}():\n    for x in (-3, 2, 3):\n        "
+    test += "assert f{0}(x) == ({1})\n"
+    tests = {f"test_f{n}.py": test.format(n, right) for n, (right, _) in enumerate(BODIES)}
+    for each in zip(*BODIES, strict=True):
+        text = "\n\n".join(BODY.format(n, returned) for n, returned in enumerate(each))
+        project.commit("Commit", {"m.py": text, **tests})
+        tests = {"more.txt": "More.\n"}
+
+    def answer(label: str, _: str) -> Any:
+        if "/fix_" not in label:
+            return {"edits": [], "objections": []}
+        number, attempt = (int(word) for word in re.findall(r"\d+", label))
+        n, (right, broken) = number - 1, BODIES[number - 1]
+        returned, more, _ = WRONG_FIXES[n] if attempt == 1 else (right, None, "")
+        edits = [("m.py", BODY.format(n, broken), BODY.format(n, returned)), *filter(None, [more])]
+        return {"edits": [dict(zip(("path", "find", "replace"), e, strict=True)) for e in edits]}
+
+    _, results, _ = fix_head(project, answer)
+    for result, (_, _, words) in zip(results, WRONG_FIXES, strict=True):
+        assert result.outcome == "fixed", (result.reasons, [a.reasons for a in result.attempts])
+        said = "\n".join(reason for attempt in result.attempts for reason in attempt.reasons)
+        assert words in said
+    text = "\n\n".join(BODY.format(n, right) for n, (right, _) in enumerate(BODIES))
+    assert results[-1].files == {"m.py": text.encode()}
+
+
 def claims_about(path: str, line: int, quote: str, test: str = "") -> dict[str, Any]:
     words = ("title", "trigger", "consequence", "refuted_if")
     claim = {"path": path, "line": line, "quote": quote, "category": "correctness"}

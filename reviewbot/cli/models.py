@@ -16,7 +16,7 @@ from reviewbot.journal import Journal
 from reviewbot.llm import providers
 from reviewbot.llm.client import ModelClient
 from reviewbot.llm.ledger import Ledger
-from reviewbot.llm.prices import Budget, Price, dollars, load_pace, save_paces
+from reviewbot.llm.prices import Budget, dollars, load_pace, save_paces
 from reviewbot.llm.provider import ModelRequest
 from reviewbot.text.plain import plain
 from reviewbot.verdict.calibration import SCORES, Score, Scores
@@ -40,9 +40,13 @@ async def list_() -> None:
     for role, name in asked:
         provider, _, model = name.partition(":")
         price = prices.find(provider, model, is_local=connections[provider].is_local)
+        cost = "no known price, so it is not asked: set providers.NAME.prices"
+        if price:
+            cost = f"${price.input:g} in, ${price.output:g} out a million tokens"
+            cost = cost if price.input or price.output else "free"
         known = scores.get(name, Score())
         right = f"; right in {known.right} of {known.settled} settled judgements"
-        lines.append(f"  {role:10} {name}  {_price(price)}{right if known.settled else ''}")
+        lines.append(f"  {role:10} {name}  {cost}{right if known.settled else ''}")
     lines += [*(f"  {note}" for note in notes), "", "Providers"]
     wanted = {*providers.wanted_vendors(settings.providers, variables), *connections}
     for name in dict.fromkeys((*providers.all_vendors(), *settings.providers)):
@@ -118,10 +122,3 @@ async def _load() -> tuple[Settings, Mapping[str, str], list[tuple[str, str]], l
     pairs = (((m.name, f"{m.provider}:{m.model}"), ("fallback", m.fallback)) for m in members)
     asked = [(role, name) for pair in pairs for role, name in pair if name]
     return loaded.settings, variables, asked, notes
-
-
-def _price(price: Price | None) -> str:
-    if price is None:
-        return "no known price, so it is not asked: set providers.NAME.prices"
-    is_free = not price.input and not price.output
-    return "free" if is_free else f"${price.input:g} in, ${price.output:g} out a million tokens"

@@ -228,7 +228,6 @@ def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
     """A unified diff with the lines as readers may see them."""
     parts: list[str] = []
     for path in sorted(after):
-        old, new = before.get(path, b""), after[path]
-        lines = shown(old).splitlines(), shown(new).splitlines()
-        parts += difflib.unified_diff(*lines, path, path, lineterm="")
+        old, new = (shown(text).splitlines() for text in (before.get(path, b""), after[path]))
+        parts += difflib.unified_diff(old, new, path, path, lineterm="")
     return "\n".join(parts)

@@ -164,9 +164,8 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
     code = {path: shown(content).split("\n") for path, content in contents.items()}
     rows = [f"{path}:{n} {code[path][n - 1]}" for path in missing for n in sorted(missing[path])]
     said = [f"{path}:{mutant.line}: {mutant.words}" for path, mutant in survivors]
-    paths = [*sources, *await _tests_of(sources, trials)]
     task = _task("tests", "Test", sources, judge, rows=rows[:MAX_ROWS], survivors=said)
-    return replace(task, paths=tuple(paths))
+    return replace(task, paths=(*sources, *await _tests_of(sources, trials)))
 
 
 async def _tests_of(sources: Sequence[str], trials: Trials) -> list[str]:

@@ -60,8 +60,9 @@ class Trials(Struct, frozen=True, kw_only=True):
         if trial.refusals:
             return trial
         if tree == self.change.base_tree:
-            words = ("It takes the whole change back.",)
-            return replace(trial, judgement=Judgement(unproven=words))
+            return replace(
+                trial, judgement=Judgement(unproven=("It takes the whole change back.",))
+            )
         found = await self._collect(tree)
         # Of a test that is given, nothing can be mended.
         places = [(r, r.location) for r in found.new_results if r.kind == "diagnostic"]
@@ -145,8 +146,7 @@ class Trials(Struct, frozen=True, kw_only=True):
     async def _only_near(self, places: Sequence[Location], tree: str, fixed: str) -> str:
         """A tree with those of the changes that touch one of the lines."""
         paths = [file.path for file in (await self.repository.compare(tree, fixed)).files]
-        before = await self.repository.read_files(tree, paths)
-        after = await self.repository.read_files(fixed, paths)
+        before, after = [await self.repository.read_files(each, paths) for each in (tree, fixed)]
         files = {
             path: _merged(before[path], after[path], [at for at in places if at.path == path])
             for path in before.keys() & after.keys()  # those that are not above 1 MB
@@ -186,15 +186,20 @@ def _merged(before: bytes, after: bytes, places: Sequence[Location]) -> bytes:
 
 def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:
     """What is reported in addition, and what does not come to its end any more."""
-    known = Counter(identities(before.new_results))
-    for result in after.new_results:
+    old, new = ([r for r in each.results if r.state == "new"] for each in (before, after))
+    known, worse = Counter(identities(old)), set[str]()
+    for result in sorted(new, key=lambda result: bool(result.cause)):
         own = Counter(identities([result]))
-        if own - known:
+        # What was there before excuses nothing new, although it may explain it.
+        if own - known and result.cause not in worse:
+            worse.add(result.id)
             said = f"{result.check} reports {result.message} ({result.location or result.name})."
             yield f"{said}\n{shown(result.output)}".rstrip()
         known -= own
-    ended, ended_now = ({run.check for run, _ in each.ended} for each in (before, after))
-    for check in sorted(ended - ended_now):
+    # Linters do not run where no file that they read differs any more.
+    ran = {run.check for run in after.runs}
+    ended = {run.check for run, _ in before.ended if run.kind == "test" or run.check in ran}
+    for check in sorted(ended - {run.check for run, _ in after.ended}):
         yield f"{check} does not come to its end any more."
 
 
