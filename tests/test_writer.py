@@ -7,11 +7,13 @@ import copy
 import errno
 import fcntl
 import os
+import random
 import re
 import shutil
 import signal
 import subprocess
 import threading
+import time
 import warnings
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
@@ -234,6 +236,30 @@ def test_an_undo_that_is_killed_at_any_step_is_complete_or_never_was(stage: Stag
     assert outcomes == sorted(outcomes)
     assert outcomes.count(False) >= 8
     assert outcomes.count(True) > 5
+
+
+def test_twenty_writes_that_are_killed_at_random_are_complete_or_never_were(stage: Stage) -> None:
+    """Also within a step, and while git runs."""
+    before, chance, killed = stage.everything(), random.Random(20), 0
+    started = time.monotonic()
+    run_child(partial(stage.write, FIX, message="Fix it"))
+    seconds = time.monotonic() - started
+    stage.undo()
+
+    def write_until(delay: float) -> None:
+        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        stage.write(FIX, message="Fix it")
+
+    while killed < 20:
+        if os.WIFSIGNALED(run_child(partial(write_until, chance.random() * seconds))):
+            killed += 1
+        else:  # it was quicker
+            seconds *= 0.9
+        said = stage.recover()
+        if is_done := stage.git("for-each-ref", "refs/reviewbot") != "":
+            stage.undo()
+        assert said in ("", f"a write that was interrupted is {DONE[is_done]}")
+        assert stage.everything() == before, killed
 
 
 @pytest.mark.parametrize("step", ["before update-ref", "update-ref"])
