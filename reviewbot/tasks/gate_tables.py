@@ -13,20 +13,15 @@ def _words(table: str) -> frozenset[str]:
 
 _CHECKS = [check for language in LANGUAGES for check in language.checks]
 
-# Languages of files that build, configure or hold data. So is what has no language, unless it is
-# documentation.
-PROTECTED_LANGUAGES = _words(
-    "cmake dockerfile groovy ini json makefile powershell shell terraform toml xml yaml"
-)
+# Languages of code that builds or configures. Data is protected as well, and so is what has no
+# language, unless it is documentation.
+PROTECTED_LANGUAGES = _words("cmake dockerfile groovy makefile powershell shell terraform yaml")
 
 # Code and documentation that controls what runs, with which permissions, and what agents do. Names
 # are compared without case and width. Whatever begins with a dot is protected as well.
 PROTECTED_NAMES = _words(Path(__file__).with_name("protected_names.txt").read_text("utf-8"))
 # The same for paths, after a slash.
-PROTECTED_PATHS = _words(
-    "*/requirements/*.txt */requirements/*.in */constraints/*.txt */constraints/*.in"
-    " */docs/*conf.py */doc/*conf.py"
-)
+PROTECTED_PATHS = _words("*/requirements/*.txt */constraints/*.txt */docs/*conf.py */doc/*conf.py")
 # A module of these names in the tree could speak for what runs or supports the tests.
 RUNNERS = _words("pytest _pytest pluggy iniconfig coverage hypothesis ruff packaging") | {
     name for check in _CHECKS for option, name in pairwise(check.command) if option == "-m"
@@ -62,7 +57,7 @@ _MARKS = (
     r"(?:istanbul|c8|v8|node:coverage)\s+(?:ignore|disable)",
     # Go, Rust, C
     r"//\s*Code generated\b.{0,200}\bDO NOT EDIT\b",
-    r"//\s*nolint\b|//\s*lint:(?:ignore|file-ignore)|//\s*exhaustive:ignore",
+    r"//\s*lint:(?:ignore|file-ignore)|//\s*exhaustive:ignore",
     r"\bNOLINT(?:NEXTLINE|BEGIN)?\b|#!?\s*\[\s*(?:allow|expect|rustfmt\s*::\s*skip|coverage)\b",
     r"#!?\s*\[\s*cfg_attr\s*\([^\]\n]{0,200}\b(?:allow|expect|ignore)\b",
     r"//\s*(?:cppcheck-suppress|coverity\[|IWYU pragma|clang-format off|LCOV_EXCL)",
@@ -79,7 +74,7 @@ _MARKS = (
     r"|luacheck|selene)\s*:\s*(?:disable|off|ignore)",
     r"#\s*(?:shellcheck|hadolint|yamllint|ansible-lint|zizmor|actionlint)\b[^\n]{0,20}?"
     r"(?:disable|ignore)",
-    r"\b(?:gitleaks|trufflehog|detect-secrets|pragma)\s*:\s*(?:allow|ignore|allowlist)",
+    r"\b(?:gitleaks|trufflehog|detect-secrets|pragma)\s*:\s*(?:allow|ignore)",
     r"(?:codeql|lgtm)\s*\[|\bDevSkim\s*:\s*ignore|\b(?:tfsec|trivy|checkov|kics|semgrep|sonar|snyk"
     r"|codespell|cspell|spell-checker|reviewbot)\s*:\s*(?:ignore|skip|disable)",
 )
