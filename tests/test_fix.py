@@ -358,22 +358,27 @@ def test_what_others_cite_against_it(
     assert all('line 2: "Hides the cause."' in prompt for prompt in rulings.values())
 
 
-def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project) -> None:
+@pytest.mark.parametrize("fault", ["", "it is refused", "others object"])
+def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project, fault: str) -> None:
     more = "    result = result + 0\n" * 4
     long = f"    result = sum(prices)\n{more}    return result\n"
     draft = by_edit("cart.py", "    return sum(prices) + 1\n", long)
-    simpler = by_edit("cart.py", long, "    return sum(prices)\n")
+    end = "prices) + 1" if fault == "it is refused" else "prices)"
+    simpler = by_edit("cart.py", long, f"    return sum({end}\n")
 
     def answer(label: str, prompt: str) -> Any:
         if "/optimise_" in label:
             return {**simpler("/fix_", ""), "explanation": "Adds nothing."}
+        if "/judge_F1_4" in label and fault == "others object":
+            return {"objections": [{"path": "cart.py", "line": 2, "reason": "Too short."}]}
         return draft(label, prompt)
 
     _, (result,), scripted = fix_head(cart, answer)
     assert "Documentation, and" in dict(scripted.prompts)["optimizer/optimise_F1"]
-    assert (result.outcome, result.author) == ("fixed", "optimizer")
-    assert result.explanation == "It was off by one. Adds nothing."
-    assert result.files == {"cart.py": (CART + ADDED).encode()}
+    assert (result.outcome, result.author) == ("fixed", "critic" if fault else "optimizer")
+    assert result.explanation == f"It was off by one.{'' if fault else ' Adds nothing.'}"
+    text = CART.replace("    return sum(prices)\n", long) if fault else CART
+    assert result.files == {"cart.py": (text + ADDED).encode()}
 
 
 WRONG = [

@@ -129,7 +129,7 @@ NAMES = [
     (".GitHub/workflows/x.yml", "protected"),
     ("../evil.py", "protected"),
     ("\uff0egithub/workflows/x.yml", "protected"),
-    ("tests/conf\u200dtest.py", "hidden or control"),
+    *((f"src/conf{hidden}test.py", "hidden or control") for hidden in "\u200d\u3164"),
     ("src/App.py", "looks like `src/app.py`"),
     ("SRC/new.py", "looks like `src`"),
     ("src/\u202eyp.ppa", "hidden or control"),
