@@ -21,6 +21,7 @@ from conftest import Project, why_no_sandbox
 from lean import lean_environment
 from msgspec.structs import replace
 
+from benchmarks.debate import measure
 from reviewbot.concurrency import run_all
 from reviewbot.config.load import read_layer
 from reviewbot.git.change import Change
@@ -226,6 +227,18 @@ def test_no_server_can_make_a_review_exceed_its_cap(usage: Any) -> None:
     assert 0 < sum(sizes) / 4 / 1_000_000 <= 0.02  # a dollar for a million tokens
     rows = calls_in(Path(".git/reviewbot")).values()
     assert 0 < sum(row["cost"] + row["lost"] for row in rows) <= 0.02 * DOLLAR
+
+
+@pytest.mark.usefixtures("cart")
+def test_a_debate_about_600_lines_takes_few_calls_tokens_and_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmarks.debate.SECONDS", 0)
+    monkeypatch.setattr("benchmarks.debate.LINES", (600,))
+    figures = [figure for figure in measure(tmp_path) if figure.unit != "s"]
+    assert len(figures) == 6
+    for figure in figures:
+        assert 0 < figure.value <= figure.most, figure
 
 
 @pytest.mark.usefixtures("cart")
