@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from conftest import Project
@@ -14,6 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Language, probe
 from reviewbot.checks.languages.python import PYTHON
+from reviewbot.git.change import Change
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.proofs.proof import Kind, Proof, Reproduction, prove
@@ -22,6 +25,7 @@ from reviewbot.proofs.timing import THRESHOLD, Ratio, ratio_of
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.executor import LocalExecutor
+from reviewbot.sandbox.job import Completed, Job
 
 BASE = """import random, time
 MENDED, BROKEN = 9, 0
@@ -31,7 +35,7 @@ def first(items: list[int]) -> int:
     return items[0]
 def lengths(text):
     return [len(word) for word in text.split()]
-def dice() -> int:
+def dice(sides: int) -> int:
     return random.randint(1, 10**9)
 def extend(items: list[int]) -> None:
     items.append(1)
@@ -79,7 +83,7 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
         "its.py": "import only_here, sys\nif 'lean' not in sys.prefix: raise ImportError\n",
     }
     project.commit("Begin", files | {name: text + BASE for name, text in needs.items()})
-    typed = TYPED.replace("-> int", "-> str")
+    typed = TYPED.replace("-> int", "-> str") + "\n\ndef added() -> str:\n    return ''\n"
     files = {"numbers_.py": HEAD, "typed.py": typed, below: "X = 0\n"}
     project.commit("Change", files | {name: text + HEAD for name, text in needs.items()})
     return project
@@ -134,13 +138,18 @@ ROWS: dict[str, tuple[Kind, str, str]] = {
         "inconclusive",
     ),
     "a script": ("script", f"{CLAMP}assert clamp(9, 0, 5) == 5\n", "proven"),
-    "a script that ends in another way": ("script", "raise SystemExit(7)\n", "inconclusive"),
+    "a script that ends in another way": (
+        "script",
+        f"{CLAMP}raise SystemExit(0 if clamp(9, 0, 5) == 5 else 7)\n",
+        "inconclusive",
+    ),
     "a script about what is new": (
         "script",
         "from numbers_ import added\n\nassert added() == 2\n",
         "only_at_head",
     ),
     "a script about what is below src": ("script", "import below\n\nassert below.X\n", "proven"),
+    "types of what is new": ("types", "import typed\n\nx: int = typed.added()\n", "only_at_head"),
     "types that held": ("types", "import typed\n\nx: int = typed.clamp(1, 2, 3)\n", "proven"),
 }
 SEARCHES: dict[str, tuple[Kind, str, str]] = {
@@ -257,6 +266,32 @@ def test_a_busy_machine_proves_nothing() -> None:
     ratio = ratio_of(before, after)
     assert (ratio.low, ratio.middle, ratio.high) == (1.15 / 1.6, 1.3, 1.9)
     assert ratio_of([1.0, 1.2], [3.0, 6.0]).low == 2.5
+
+
+class Clock:
+    """A machine on which rounds at base and head take these seconds."""
+
+    def __init__(self, **seconds: Sequence[float]) -> None:
+        self.seconds = seconds
+
+    async def execute(self, job: Job) -> Completed:
+        timing = {"calls": 1, "seconds": self.seconds[job.tree][job.attempt - 1]}
+        return Completed(outcome="ended", exit_code=0, report=json.dumps(timing).encode())
+
+
+def test_a_benchmark_proves_something_only_if_all_rounds_agree() -> None:
+    change = Change(base_tree="base", head_tree="head", files=())
+    for base, head, outcome in (
+        ((1, 1, 1), (1.2, 1.3, 1.2), "fails"),
+        ((1, 1, 1), (1.05, 1, 1), "passes"),
+        ((1, 1, 1), (1.05, 1.3, 1.3), "unstable"),
+        ((1, 1, 1.2), (1.3, 1.3, 1.3), "unstable"),
+    ):
+        reproduction = Reproduction(language="python", kind="benchmark", source="")
+        clock: Any = Clock(base=base, head=head)
+        proof = asyncio.run(prove(reproduction, "critic", change, PYTHON, clock))
+        assert proof.head == outcome, (base, head)
+        assert (proof.result == "proven") == (outcome == "fails")
 
 
 def test_how_a_factor_is_said() -> None:
