@@ -235,6 +235,9 @@ def test_of_a_long_function_twenty_lines_around_a_change_are_shown(
     (passage,) = brief.passages
     assert sorted(passage.head) == list(range(105 - 20, 105 + 21))
     assert numbers(brief.background) == [1, 2]
+    short = re.sub(r"(?m)^ +step_[1-9] = .*\n", "", text)
+    (passage,) = edited(project, path, short, "step_100 = 100", "step_100 = 0").passages
+    assert len(passage.head) == length - 9 + 4
 
 
 def test_without_a_grammar_that_reads_it_a_hunk_stays_as_it_is(project: Project) -> None:

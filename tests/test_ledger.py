@@ -291,10 +291,19 @@ def test_two_processes_that_start_at_once_make_one_call(url: str, tmp_path: Path
         assert sorted(map(read_line, (one, other))) == ["Lease", "Recorded"]
 
 
-def test_several_that_claim_at_once_make_one_call(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_taken_over", [False, True])
+def test_several_that_claim_at_once_make_one_call(
+    url: str, tmp_path: Path, *, is_taken_over: bool
+) -> None:
+    requests = [replace(REQUEST, question=f"Question {number}") for number in range(9)]
+
     async def main() -> None:
-        for number in range(9):
-            request = replace(REQUEST, question=f"Question {number}")
+        if is_taken_over:
+            dead = open_store(url, tmp_path)
+            for request in requests:
+                await claimed(new_ledger(dead), request)
+            dead.close()  # as if its process died
+        for number, request in enumerate(requests):
             claims = [asyncio.ensure_future(ledger.claim(request, 100)) for ledger in ledgers]
             done, others = await asyncio.wait(claims, return_when=asyncio.FIRST_COMPLETED)
             (first,) = [claim for claim in done if isinstance(await claim, Lease)]
