@@ -10,6 +10,7 @@ import pytest
 from conftest import Project
 
 from tests.fake_github import GitHub, Pull, Repository, faults
+from tests.fake_github import rules as fake_rules
 from tests.github_job import BASE, FAULTY, Jobs, summary_of
 
 
@@ -305,19 +306,34 @@ def test_pause_stop_and_resume(jobs: Jobs, faulty: Pull) -> None:
 
 
 def test_comments_without_effect(jobs: Jobs, faulty: Pull) -> None:
-    for login, body in (
-        ("rob", "/debate dismiss F1 because"),
-        ("helper[bot]", "/debate stop"),
-        ("ann", "> /debate stop"),
-    ):
-        ran = jobs.say(faulty, login, body)
-        assert (ran.exit_code, ran.writes) == (0, [])
-        assert ran.calls <= 1
-    comment = faulty.comment("ann", "Hello")
-    faulty.edit(comment, "/debate stop")
-    for action in ("edited", "deleted"):
-        event = jobs.github.event("issue_comment", comment=comment, action=action)
-        assert jobs.run("issue_comment", event).calls == 0
+    """Nor of a run that somebody else ordered for them: nobody is asked, and nothing is written."""
+    home, asked = faulty.repository, list[str]()
+    home.allow("helper[bot]", "write")
+    inputs = {"pull_request": str(faulty.number)}
+    order = jobs.github.event("workflow_dispatch", repository=home, inputs=inputs)
+    thread = faulty.thread("ann", "a.py", 2)
+    with jobs.panel(lambda name, _: asked.append(name) or {"claims": []}):
+        for login, body, calls in (
+            ("rob", "/debate ask why?", 1),
+            ("helper[bot]", "/debate full", 0),
+            ("ann", "> /debate full", 0),
+            ("ann", "Please\n/debate full", 0),
+        ):
+            said = faulty.comment(login, body)
+            inline = fake_rules.create_reply(thread, jobs.github.user(login), body)
+            for name, comment in (("issue_comment", said), ("pull_request_review_comment", inline)):
+                ran = jobs.run(name, jobs.github.event(name, comment=comment))
+                assert (ran.exit_code, ran.calls, ran.writes) == (0, calls, []), (name, body)
+                order["inputs"]["comment"] = str(comment.id)
+                assert jobs.run("workflow_dispatch", order).writes == [], (name, body)
+        comment = faulty.comment("ann", "Hello")
+        faulty.edit(comment, "/debate full")
+        for action in ("edited", "deleted"):
+            event = jobs.github.event("issue_comment", comment=comment, action=action)
+            assert jobs.run("issue_comment", event).calls == 0
+        order["inputs"]["comment"] = str(comment.id)
+        assert jobs.run("workflow_dispatch", order).writes == []
+    assert asked == []
 
 
 def test_a_review_that_is_asked_for_runs_in_the_review_workflow(jobs: Jobs, faulty: Pull) -> None:
@@ -346,17 +362,6 @@ def test_an_answer_says_why_the_review_is_not_posted(jobs: Jobs, faulty: Pull) -
     jobs.github.faults.append(moved)
     assert "A newer commit was pushed" in jobs.ask(faulty, "/debate full")
     assert "A dry run: nothing is posted." in jobs.ask(faulty, "/debate full", dry_run="true")
-
-
-def test_an_ordered_run_reads_the_comment_again(jobs: Jobs, faulty: Pull) -> None:
-    comment = faulty.comment("ann", "/debate full")
-    inputs = {"pull_request": str(faulty.number), "comment": str(comment.id)}
-    event = jobs.github.event("workflow_dispatch", repository=faulty.repository, inputs=inputs)
-    faulty.edit(comment, "/debate full ")
-    assert jobs.run("workflow_dispatch", event).writes == []
-    comment = faulty.comment("rob", "/debate full")
-    event["inputs"]["comment"] = str(comment.id)
-    assert jobs.run("workflow_dispatch", event).writes == []
 
 
 def test_more_commands_than_allowed_in_an_hour_are_not_obeyed(jobs: Jobs, faulty: Pull) -> None:
