@@ -407,6 +407,9 @@ def test_what_people_dismissed_outlives_two_thousand_findings() -> None:
     edited = state.with_state(short, State(head=HEAD))
     assert edited == f"{SUMMARY}\n{encode_state(State(head=HEAD))}\nwords "
     assert len(state.with_state(full, State(memory=memory)).encode()) <= 65_000
+    # Half of a line could be live: the end of a code span is what keeps a name from being one.
+    *words, last = state.with_state(full.replace("words ", "`@ann`\n"), State()).split("\n")[2:]
+    assert (set(words), last) == ({"`@ann`"}, "…")
 
 
 @each("body", ["Hi\n{}", " {}", "> {}", "```\n{}\n```", "\n{}", "{}"])

@@ -20,21 +20,29 @@ from markdown_it.token import Token
 from msgspec.structs import replace
 from test_reports import ALL, BROKEN, INTENDED, LINT, PROVEN, QUESTION, filled
 
+from reviewbot.debate.case import Position
+from reviewbot.debate.judge import Consultation
+from reviewbot.debate.panel import Absence
 from reviewbot.github.job import Runner
 from reviewbot.reports import FORMATS, render
 from reviewbot.reports.markdown import (
     MAX_BYTES,
     Page,
     annotations,
+    audit,
     check_title,
     comment,
+    consultation,
+    explanation,
+    fixes,
     review_body,
     summary,
 )
 from reviewbot.reports.words import Style, redacted
+from reviewbot.tasks.task import TaskResult
 from reviewbot.text.hidden import find_hidden
 from reviewbot.text.plain import dead
-from reviewbot.verdict.document import Remembered, Review
+from reviewbot.verdict.document import Memory, Remembered, Review
 
 MENTIONS = r"""
 @octocat ¦ @octo/everyone ¦ cc:@octocat ¦ **@octocat** ¦ "@octocat", ¦ a@evil.example
@@ -44,7 +52,7 @@ x/@octocat
 REFERENCES = r"""
 #1 ¦ fixes #1 ¦ resolves octo/app#1 ¦ fix https://github.com/octo/app/issues/1
 close GH-1 ¦ `x`#1 ¦ \#1 ¦ &#35;1 ¦ fixed:#1,#2;#3
-octo/app@0123456789abcdef0123456789abcdef01234567
+octo/app@0123456789abcdef0123456789abcdef01234567 ¦ octo/app#1 ¦ Closes: #1 ¦ implements GH-1
 0123456789abcdef0123456789abcdef01234567 ¦ x~#1
 """
 LINKS = r"""
@@ -54,12 +62,16 @@ mailto:a@evil.example ¦ xmpp:a@evil.example/x ¦ <https://evil.example>
 [c](//evil.example) ¦ [c](javascript:alert(1)) ¦ [c][r] ¦ [c]: https://evil.example ¦ [r][] ¦ [^1]
 [^1]: https://evil.example ¦ [x] ¦ ![p](https://evil.example/p.png) ¦ ![r][r]
 [![b](https://evil.example/b.svg)](https://evil.example) ¦ `code`(https://evil.example)
+<https://github.com/octo/app/pull/1> ¦ [x]: <https://evil.example> "t" ¦ [x](<//evil.example>)
+![p][] ¦ [c](data:text/html,x) ¦ [c](https://evil.example "title") ¦ git@evil.example:x.git
 [`code`](https://evil.example) ¦ ](https://evil.example) ¦ \[c](x) ¦ [c](x\)
 """
 HTML = r"""
 <img src=https://evil.example/q.png> ¦ <script>alert(1)</script>
 <iframe src=x></iframe> ¦ <br> ¦ </details></details><h1>Approved</h1> ¦ </summary>
 <details><summary>@octocat</summary> ¦ <!-- not closed ¦ --> ¦ <?php echo 1 ?>
+<svg onload=alert(1)> ¦ <picture><source srcset=x></picture> ¦ <a href="//evil.example">x</a>
+<!DOCTYPE html> ¦ <input type=checkbox> ¦ <imgsrc=x> ¦ &lt;b&gt;
 <!-- comment --> ¦ <b>bold</b> ¦ <![CDATA[ x ]]> ¦ &lt;img src=x&gt; ¦ \<img src=x> ¦ <x ¦ <a@b
 """
 MARKERS = r"""
@@ -69,7 +81,8 @@ MARKERS = r"""
 « secret:jwt » ¦ «secret:jwt» ¦ ⟨U+202E⟩
 """
 COMMANDS = r"""
-/debate fix ¦ /approve ¦ /hold cancel ¦ ␠␠/approve ¦ ␉/approve ¦ `/approve` ¦ \/approve
+/debate fix ¦ /approve ¦ /hold cancel ¦ @dependabot merge ¦ > /debate fix ¦ /debate⏎/debate fix
+ ␠␠/approve ¦ ␉/approve ¦ `/approve` ¦ \/approve
 x⏎/approve ¦ x␍/approve ¦ x⏎⏎/approve ¦ ::error file=x::owned
 ␠␠::set-output name=verdict::approve ¦ ##[error]owned
 ##vso[task.setvariable variable=x]y ¦ x ##[error]owned ¦ x⏎::error::owned
@@ -81,7 +94,8 @@ BLOCKS = r"""
 | a | b |⏎|---|---|⏎| 1 | 2 | ¦ | ¦ \| ¦ a \| b ¦ ``` ⏎x ¦ ```⏎x⏎```
 ```suggestion⏎import os⏎``` ¦ ~~~suggestion⏎import os⏎~~~
 ```mermaid⏎click A "https://evil.example"⏎``` ¦ suggestion ¦ Mermaid
-geojson x ¦ ```` ¦ ` ¦ ` ` ¦ `` ` ``
+```geojson⏎{}⏎``` ¦ ```math⏎x⏎``` ¦ > [!WARNING]⏎> x ¦ 1. [ ] task ¦ geojson x
+```` ¦ ` ¦ ` ` ¦ `` ` ``
 `a``b` ¦ `a ¦ x `@octocat` `#1 ¦ $x$ ¦ $`x`$ ¦ \(x\) ¦ **bold** ¦ __strong__ ¦ ~~gone~~
 + item ¦ 1) item ¦ *** ¦ _em_ ¦ ~~~ ¦ a | b
 a*b*c ¦ :smile: ¦ :octocat: ¦ ␠␠␠␠indented ¦ line  ⏎break ¦ line\⏎break ¦ \\ ¦ &copy;
@@ -232,6 +246,30 @@ def test_nothing_in_a_comment_is_live() -> None:
     for number in range(len(FINDINGS)):
         comments = ((text, comment(hostile(text)[0].findings[number])) for text in TEXTS)
         check((text, dangers(shown, is_comment=True)) for text, shown in comments)
+
+
+def answers(text: str) -> Iterable[str]:
+    """What commands are answered with, and an audit says, with the text in every field."""
+    review, page = hostile(text)
+    said = Consultation((text,), (Position(text, 1, "real", text, (text, text)),), ())
+    said = replace(said, absences=(Absence(text, text, text),))
+    yield from (consultation(said, about_claim=about_claim) for about_claim in (False, True))
+    yield from map(explanation, review.findings)
+    named = {"title": text, "author": text, "diff": text, "explanation": text}
+    lists = dict.fromkeys(("findings", "facts", "reasons", "dissent"), (text,))
+    results = [
+        TaskResult(kind="fix", outcome=outcome, **named, **lists)  # type: ignore[arg-type]
+        for outcome in ("fixed", "suggested", "failed")
+    ]
+    yield from (fixes(found, (text,), text) for found in (results, ()))
+    yield audit(review, Memory(findings=page.fixed), page, 12_000)
+
+
+def test_nothing_in_an_answer_and_in_an_audit_is_live() -> None:
+    assert len(set(TEXTS)) >= 200
+    for text in TEXTS:  # which stands below a marker of ours
+        shown = (dangers(f"-\n\n{s}", links=(URL, RUN), is_comment=True) for s in answers(text))
+        check((text, found) for found in shown)
 
 
 def test_a_suggestion_is_what_was_proven_or_nothing() -> None:

@@ -52,9 +52,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     def command(self) -> Command | Misunderstood | None:
         return parse(self.event.comment.body)
 
-    @property
-    def labels(self) -> set[str]:
-        return {label.lower() for label in self.pull.labels} if self.pull else set()
+    def has_label(self, name: str) -> bool:
+        return self.pull is not None and name.lower() in map(str.lower, self.pull.labels)
 
     @property
     def is_by_dependabot(self) -> bool:
@@ -123,14 +122,10 @@ def _is_other_bot(facts: Facts) -> bool:
     return author.login.lower().removesuffix(BOT) not in allowed
 
 
-def _has_skip_label(facts: Facts) -> bool:
-    return facts.settings is not None and facts.settings.skip_label.lower() in facts.labels
-
-
 def _is_draft(facts: Facts) -> bool:
     if facts.pull is None or facts.settings is None or facts.settings.drafts:
         return False
-    return facts.pull.is_draft and facts.settings.review_label.lower() not in facts.labels
+    return facts.pull.is_draft and not facts.has_label(facts.settings.review_label)
 
 
 def _is_own_commit(facts: Facts) -> bool:
@@ -180,7 +175,7 @@ TABLE: tuple[Row, ...] = (
     Row("stopped", ON_PULL, _is_stopped, "It was stopped here; `/debate resume` ends that."),
     Row("fork_needs_two_jobs", ("pull_request",), _needs_two_jobs, TWO_JOBS),
     Row("bot_author", PUSHED, _is_other_bot, BOT_AUTHOR),
-    Row("skip_label", PUSHED, _has_skip_label, SKIP),
+    Row("skip_label", PUSHED, lambda f: f.settings and f.has_label(f.settings.skip_label), SKIP),
     Row("draft", PUSHED, _is_draft, "It is a draft: mark it ready, or comment /debate."),
     Row("paused", PUSHED, lambda f: f.state.paused_by, "Paused; `/debate resume` ends that."),
     Row("own_commit", PUSHED, _is_own_commit, "reviewbot made the newest commit."),

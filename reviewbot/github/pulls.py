@@ -20,7 +20,8 @@ from msgspec.structs import replace
 
 from reviewbot.github.client import CallError, Client, as_described, graphql_error
 from reviewbot.severity import RANK
-from reviewbot.text.plain import first_line, shortened_bytes
+from reviewbot.text.markdown import whole_lines
+from reviewbot.text.plain import first_line
 from reviewbot.verdict.document import Memory
 
 ReviewEvent = Literal["COMMENT", "APPROVE", "REQUEST_CHANGES"]
@@ -411,7 +412,7 @@ def with_state(body: str, state: State) -> str:
     words, line = body.partition("\n")[2], encode_state(state)
     if STATE.match(words):
         words = words.partition("\n")[2]
-    return f"{SUMMARY}\n{line}\n{shortened_bytes(words, MAX_BODY - len(SUMMARY) - len(line) - 2)}"
+    return f"{SUMMARY}\n{line}\n{whole_lines(words, MAX_BODY - len(SUMMARY) - len(line) - 2)}"
 
 
 def threads_of(snapshot: Snapshot) -> list[OwnThread]:

@@ -21,7 +21,7 @@ from reviewbot.reports.words import DEFAULT, Style, redacted
 from reviewbot.severity import RANK
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.files import language_of
-from reviewbot.text.markdown import block, code, inline
+from reviewbot.text.markdown import block, code, inline, whole_lines
 from reviewbot.text.plain import SUBSTITUTE, first_line, plain, shortened, shortened_bytes
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding, Memory, Remembered, Review
@@ -195,7 +195,7 @@ def consultation(said: Consultation, *, about_claim: bool = False) -> str:
 def explanation(finding: Finding) -> str:
     said = [f"- {inline(text)}" for text in words.debate(redacted(finding))]
     debate = "\n".join(["\n\n**Debate**\n", *said]) if said else ""
-    return shortened_bytes(comment(finding) + debate, MAX_BYTES)
+    return whole_lines(comment(finding) + debate, MAX_BYTES)
 
 
 def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -> str:
@@ -221,7 +221,7 @@ def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -
             parts.append(f"- {names}: suggested, not proven.{why}\n\n{shown}")
         else:
             parts.append(f"- {names}: not fixed.{why}")
-    return shortened_bytes("\n".join(parts), MAX_BYTES)
+    return whole_lines("\n".join(parts), MAX_BYTES)
 
 
 def audit(review: Review, last: Memory, page: Page, room: int) -> str:
@@ -246,7 +246,7 @@ def audit(review: Review, last: Memory, page: Page, room: int) -> str:
         groups.setdefault(f"{name}: {finding.rule}", []).append(finding)
     for name, findings in sorted(groups.items(), key=lambda group: -len(group[1])):
         parts += [f"### {inline(name)} ({len(findings)})", _places(findings, room)]
-    body = shortened_bytes("\n\n".join(parts), room - 3_000)
+    body = whole_lines("\n\n".join(parts), room - 3_000)
     left = room - len(body.encode()) - len("\n\n---\n\n")
     # Its first paragraph says what came of it, and that stands above.
     tail = summary(replace(rest, findings=()), page, left).partition("\n\n")[2]

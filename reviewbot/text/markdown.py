@@ -8,7 +8,7 @@ shown as code, where it is dead.
 import re
 
 from reviewbot.text.hidden import visible
-from reviewbot.text.plain import unstyled, without_commands
+from reviewbot.text.plain import shortened_bytes, unstyled, without_commands
 
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 # An escape does not help: GitHub looks for these in the HTML that it has made of the text.
@@ -57,6 +57,12 @@ def block(text: str, language: str = "") -> str:
     fence = "`" * max(3, _longest_run(content) + 1)
     is_named = LANGUAGE.fullmatch(language) and language.lower() not in ACTIVE
     return f"{fence}{language if is_named else ''}\n{content}\n{fence}"
+
+
+def whole_lines(text: str, limit: int) -> str:
+    """As many lines as fit into so many bytes of UTF-8: part of one could be live."""
+    is_short = len(text.encode("utf-8", "replace")) <= limit
+    return text if is_short else shortened_bytes(text, limit - 1).rpartition("\n")[0] + "\n…"
 
 
 def _prose(line: str, text: str) -> str:
