@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -77,15 +78,49 @@ def test_jobs_that_are_killed_after_each_of_their_writes_are_finished_by_the_nex
     assert len(pull.reviews) == len(pull.repository.check_runs(pull.head_sha)) == 1
 
 
+def test_jobs_that_end_after_any_of_their_writes_are_finished_by_the_next(
+    jobs: Jobs, pull: Pull
+) -> None:
+    """Where something new is found, where it is gone, and where no thread can be resolved."""
+    jobs.config = "github: {labels: true}\n"
+    jobs.push(pull, "opened")
+    lost = partial(jobs.github.faults.append, faults.error("any", 401, "Bad credentials", times=99))
+    last = []
+    for number, (count, is_fixed) in enumerate([(1, 1), (1, 0), (2, 1), (2, 0)] * 2):
+        jobs.github.resolving_needs_contents = is_folded = number >= 4  # after it was tried
+        pull.push(FIXED if is_fixed else {"a.py": f"def half(n):\n    return m{number} / 2\n"})
+        skip = count - 1 + is_folded * (2 - is_fixed)
+        jobs.github.faults.append(faults.meanwhile("write", lost, after=True, skip=skip))
+        last.append(jobs.push(pull).writes[-1])
+        jobs.github.faults.clear()
+        assert jobs.push(pull).exit_code == 0
+        open_ = [t for t in pull.threads if not t.is_resolved and not t.comments[0].minimized]
+        verdict = "Reviewed" if is_fixed else "Changes requested"
+        assert [len(t.comments) for t in open_] == [1] * (not is_fixed)
+        assert all(len(t.comments) <= 2 for t in pull.threads)
+        assert [r.state for r in pull.reviews].count("CHANGES_REQUESTED") == len(open_)
+        assert len(pull.repository.check_runs(pull.head_sha)) == 1
+        assert pull.labels == [f"reviewbot:{verdict.lower().replace(' ', '-')}"]
+        assert [c.login for c in pull.comments] == [BOT]
+        assert summary_of(pull).startswith(f"**{verdict}**")
+    assert jobs.push(pull).writes == []
+    assert last == [
+        *("graphql:resolveReviewThread", "pulls/create-review"),
+        *("pulls/dismiss-review", "checks/create"),
+        *("graphql:minimizeComment", "issues/add-labels"),
+        *("pulls/create-reply-for-review-comment", "issues/remove-label"),
+    ]
+
+
+@pytest.mark.parametrize("count", [2, 5, 10])
 def test_jobs_for_one_head_at_once_end_as_one(
-    jobs: Jobs, pull: Pull, monkeypatch: pytest.MonkeyPatch
+    jobs: Jobs, pull: Pull, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     # Threads that make msgspec look at a type for the first time can crash together.
     for type_ in (Review, Page, Snapshot, State):
         msgspec.json.Decoder(type_)
     # The command line sets one that sees processes of the main thread only.
     monkeypatch.setattr(asyncio.get_event_loop_policy(), "_watcher", None, raising=False)
-    count = 5
     together = threading.Barrier(count)
     meet = faults.meanwhile("pulls/create-review", lambda: together.wait(timeout=20), times=count)
     jobs.github.faults.append(meet)
