@@ -27,6 +27,7 @@ from reviewbot.llm.providers import VENDORS
 from tests.actions_runner import JobRun, Runner, WorkflowRun, stub_uv
 from tests.actions_runner.workflow import read_yaml
 from tests.fake_github import GitHub, Pull, Repository
+from tests.fake_github import rules as fake_rules
 from tests.github_job import model
 
 pytest_plugins = ["tests.fake_github.fixtures"]
@@ -270,7 +271,7 @@ def test_only_machines_of_github_get_user_namespaces(tmp_path: Path, environment
     assert ("::notice title=reviewbot::bubblewrap does not start" in said) == (not is_allowed)
 
 
-def test_a_pull_request_is_reviewed_and_a_bot_cancels_no_review(home: Home) -> None:
+def test_a_pull_request_is_reviewed(home: Home) -> None:
     pull = home.pull()
     run = home.run("review", "pull_request", home.event(pull))
     assert run.conclusion == "success", run.log
@@ -278,14 +279,97 @@ def test_a_pull_request_is_reviewed_and_a_bot_cancels_no_review(home: Home) -> N
     assert UNDEFINED in pull.comments[0].body
     assert [*run.artifacts] == [ARTIFACT]
     assert (run.concurrency.group, run.concurrency.cancel_in_progress) == ("reviewbot-1", True)
-    shim(home.programs, "uv", RECORDING_UV)
-    for about in ({"action": "labeled"}, {"action": "edited"}, BY_BOT):
-        other = home.run("review", "pull_request", home.event(pull, **about, label="bug"))
-        assert other.concurrency.group == f"reviewbot-{other.id}"
-        assert other.conclusion == ("success" if about is BY_BOT else "skipped")
-    event = home.event(pull, action="edited") | {"changes": {"base": {"ref": {"from": "next"}}}}
-    other = home.run("review", "pull_request", event)
-    assert (other.conclusion, other.concurrency.group) == ("success", "reviewbot-1")
+
+
+APPROVED = {"action": "labeled", "label": "reviewbot:approved"}
+ASKED, OTHER = {"action": "labeled", "label": "reviewbot:review"}, {"action": "labeled"}
+STRANGER = {"author_association": "NONE"}
+
+
+def test_what_starts_a_job_and_what_cancels_another(home: Home, tmp_path: Path) -> None:
+    """Only what a person does cancels: it alone shares a group with other runs."""
+    for path in home.files.iterdir():
+        workflow = read_yaml(path)
+        for name, job in workflow["jobs"].items():
+            job["steps"] = [{"id": name, "run": "true"}]
+        (tmp_path / path.name).write_text(json.dumps(workflow))
+    home.files, app = tmp_path, home.app
+    own, fork = home.pull(), home.pull(head_repository=app.fork("eve/app"))
+    update = app.pull("Bump", "topic", author="dependabot[bot]")
+    pulls: list[tuple[str, Pull, dict[str, str], list[str], str]] = [
+        ("review", own, {}, ["review"], "reviewbot-1"),
+        ("review", own, {"action": "closed"}, [], ""),
+        ("review", own, BY_BOT, ["review"], "reviewbot-own"),
+        ("review", own, ASKED, ["review"], "reviewbot-1"),
+        ("review", own, APPROVED, ["review"], "reviewbot-own"),
+        ("review", own, OTHER | {"label": "bug"}, [], "reviewbot-own"),
+        ("review", own, {"action": "edited"}, [], "reviewbot-own"),
+        ("review", fork, {}, [], "reviewbot-2"),
+        ("review", update, {"sender": "ann"}, [], "reviewbot-3"),
+        ("collect", own, {}, [], "reviewbot-collect-1"),
+        ("collect", fork, {}, ["collect"], "reviewbot-collect-2"),
+        ("collect", fork, BY_BOT, ["collect"], "reviewbot-collect-own"),
+        ("collect", fork, ASKED, ["collect"], "reviewbot-collect-2"),
+        ("collect", fork, APPROVED, ["collect"], "reviewbot-collect-own"),
+        ("collect", fork, OTHER | {"label": "bug"}, [], "reviewbot-collect-own"),
+        ("collect", fork, {"action": "edited"}, [], "reviewbot-collect-own"),
+        ("collect", update, {}, ["collect"], "reviewbot-collect-own"),
+        ("collect", update, {"sender": "ann"}, ["collect"], "reviewbot-collect-3"),
+    ]
+    changed = {"changes": {"base": {"ref": {"from": "next"}}}}
+    for name, pull, about, jobs, group in pulls:
+        run = home.run(name, "pull_request", home.event(pull, **about))
+        assert started(run) == jobs, (name, about)
+        assert run.concurrency.group.replace(str(run.id), "own") == group, (name, about)
+    for name, pull in (("review", own), ("collect", fork)):
+        run = home.run(name, "pull_request", home.event(pull, action="edited") | changed)
+        assert (started(run), run.concurrency.group[-1]) == ([name], str(pull.number))
+
+    known, other = (app.run("reviewbot collect", pull=pull) for pull in (fork, own))
+    groups = []
+    for finished, about, jobs in (
+        (known, {}, ["debate"]),
+        (other, {}, ["debate"]),
+        (known, {"conclusion": "failure"}, []),
+        (known, {"event": "push"}, []),
+        (known, {"actor": {"login": "renovate[bot]", "type": "Bot"}}, ["debate"]),
+    ):
+        event = home.github.event("workflow_run", run=finished)
+        event["workflow_run"] |= about
+        run = home.run("publish", "workflow_run", event)
+        assert started(run) == jobs, about
+        assert run.jobs["debate"].concurrency.cancel_in_progress
+        groups.append(run.jobs["debate"].concurrency.group.replace(str(run.id), "own"))
+    branches = [f"reviewbot-debate-{each.id}-topic" for each in (fork.head_repository, app)]
+    assert groups == [*branches, "reviewbot-debate-own", branches[0], "reviewbot-debate-own"]
+
+    thread, event = own.thread("ann", "shop.py", 2), home.github.event
+    for login, body, about, number in (
+        ("ann", "/debate help", {"author_association": "MEMBER"}, "1"),
+        ("eve", "/debate help", STRANGER, "own"),
+        ("helper[bot]", "/debate help", STRANGER, ""),
+        ("ann", "Thanks! /debate", {}, ""),
+    ):
+        said = event("issue_comment", comment=own.comment(login, body))
+        reply = fake_rules.create_reply(thread, home.github.user(login), body)
+        inline = event("pull_request_review_comment", comment=reply)
+        for kind, payload in (("issue_comment", said), ("pull_request_review_comment", inline)):
+            payload["comment"] |= about
+            run = home.run("commands", kind, payload)
+            assert started(run) == (["command"] if number else []), (kind, login)
+            queue = run.jobs["command"].concurrency
+            if number:
+                group = queue.group.replace(str(run.id), "own")
+                assert (group, queue.queue) == (f"reviewbot-commands-{number}", "max")
+    inline = event(
+        "pull_request_review_comment", comment=fork.thread("ann", "shop.py", 2).comments[0]
+    )
+    inline["comment"]["body"] = "/debate help"
+    assert started(home.run("commands", "pull_request_review_comment", inline)) == []
+
+
+def started(run: WorkflowRun) -> list[str]:
+    return [name for name, job in run.jobs.items() if job.conclusion != "skipped"]
 
 
 def test_a_run_pays_for_nothing_that_models_answered_in_an_earlier_one(home: Home) -> None:
