@@ -827,7 +827,7 @@ def test_what_is_said_of_a_check() -> None:
         (summary,) = summarise(Evidence((base, head), tuple(results)))
         assert f"{summary.state}: {summary.text}".startswith(words), (before, after, words)
         by_author = Evidence((replace(head, by_author=True),), tuple(results))
-        assert summarise(by_author)[0].text.endswith(" in the job of the author")
+        assert summarise(by_author)[0].text.endswith(" in a job that the author controls")
     executed = ran("x", "head", kind="test", report=replace(report, executed={"a.py": (2,)}))
     assert summarise(Evidence((executed,), (UNREAD,)))[0].state == "failed_before"
     for run, count in ((executed, 1), (replace(executed, by_author=True), 0)):

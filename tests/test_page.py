@@ -10,7 +10,7 @@ from test_reports import AGREED, BROKEN, CLEAN, INTENDED, LINT, PANEL, PROVEN, Q
 
 from reviewbot.git.change import Location
 from reviewbot.reports import markdown, render
-from reviewbot.reports.markdown import MAX_BYTES, MAX_FULL, Page, comment, summary
+from reviewbot.reports.markdown import MAX_BYTES, MAX_SHOWN, Page, comment, summary
 from reviewbot.verdict.document import Finding, Remembered, Review
 
 THREAD = "https://github.com/octo/app/pull/7#discussion_r"
@@ -156,6 +156,9 @@ def test_a_long_list_is_folded(gaps: tuple[str, ...], shown: str) -> None:
 
 
 def test_checks_that_did_not_pass_are_counted_above_a_table() -> None:
+    stopped = replace(PANEL.checks[0], state="incomplete", text="is incomplete: no results")
+    shown = summary(replace(PANEL, checks=(replace(stopped, check="jest"),)), Page())
+    assert "| jest | incomplete | no results |" in shown
     shown = summary(REVIEWS["incomplete"], Page())
     title = "<summary>Checks: 3 passed, 1 not run, 1 failed before</summary>"
     assert f"{title}\n\n| check | result | |\n|---|---|---|\n| secrets | passed |" in shown
@@ -183,8 +186,16 @@ def test_what_does_not_fit_is_counted(room: int, count: int) -> None:
     assert f"\n<summary>{count - full} more</summary>\n" in shown
     left = count - full - lines
     assert (f"\nand {left} more\n" in shown) == (left > 0)
-    assert full <= MAX_FULL
+    assert full <= MAX_SHOWN
     assert shown.endswith("to see what you can ask for.")
+
+
+@each(("threads", "full"), [(0, 12), (10, 3), (4, 8)])
+def test_what_has_no_thread_is_no_wall_of_text(threads: int, full: int) -> None:
+    links = {f"F{n}": f"{THREAD}{n}" for n in range(1, threads + 1)}
+    shown = summary(many(24), Page(links=links))
+    assert shown.count("\n### F") == full
+    assert f"\n<summary>{24 - threads - full} more</summary>\n\n- F{threads + full + 1} " in shown
 
 
 def test_links_and_lists_that_do_not_fit_are_counted() -> None:

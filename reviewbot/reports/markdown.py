@@ -32,7 +32,7 @@ MAX_CHECK_TITLE = 255  # bytes
 MAX_TITLE, MAX_PROSE, MAX_CODE, MAX_MESSAGE = 200, 1_000, 4_000, 4_000  # characters
 MAX_OPINION = 2_000  # characters
 MAX_OPEN = 3  # lines of a list that is not folded
-MAX_FULL = 20  # findings that a page of GitHub shows in full
+MAX_SHOWN, MIN_FULL = 12, 3  # findings of a page: in threads or in full, and at least in full
 HELP = "Comment `/debate help` to see what you can ask for."
 URL = re.compile(r"https?://[\w.:-]+/[\w./?#=&%+~-]*", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -267,7 +267,7 @@ def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
     linked = [f"- {_line(f, links[f.id])}" for f in review.reported if f.id in links]
     listed = _listed(linked, left // 2)
     others = [finding for finding in review.reported if finding.id not in links]
-    most = len(others) if page is None else MAX_FULL
+    most = len(others) if page is None else max(MIN_FULL, MAX_SHOWN - len(linked))
     findings = _findings(others, style, left - _size(listed), most)
     shown = _joined(head, listed, *findings, "---" if findings else "", tail)
     is_short = len(shown.encode()) <= room
@@ -372,7 +372,8 @@ def _tail(review: Review, page: Page | None, share: int) -> Iterator[str]:
     if not is_clean:
         rows, counts = [], Counter[str]()
         for check in review.checks:
-            state, text = check.state.replace("_", " "), check.text.removeprefix("was not run: ")
+            state = check.state.replace("_", " ")
+            text = re.sub("^(was not run|is incomplete): ", "", check.text)
             counts[state] += 1
             cells = (_prose(cell).replace("|", r"\|") for cell in (check.check, state, text))
             rows.append(f"| {' | '.join(cells)} |")
