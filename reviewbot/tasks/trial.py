@@ -60,9 +60,8 @@ class Trials(Struct, frozen=True, kw_only=True):
         if trial.refusals:
             return trial
         if tree == self.change.base_tree:
-            return replace(
-                trial, judgement=Judgement(unproven=("It takes the whole change back.",))
-            )
+            words = ("It takes the whole change back.",)
+            return replace(trial, judgement=Judgement(unproven=words))
         found = await self._collect(tree)
         # Of a test that is given, nothing can be mended.
         places = [(r, r.location) for r in found.new_results if r.kind == "diagnostic"]
