@@ -53,6 +53,7 @@ def scan(
         ("x = 1\r\n\x0cclass A: pass", "a.py", []),
         ("x = 1", "a\u202eb.py", [("hidden-file-name", "a\u202eb.py:0", "high")]),
         ("x = 1", f"{TOKEN}.py", [("secret-github-token", "None", "critical")]),  # it is not shown
+        ("x = 1", r"caf\xe9.py", [("file-name-encoding", r"caf\xe9.py:0", "medium")]),
         ("x = 1", "u\u0308.py", [("hidden-file-name", "u\u0308.py:0", "high")]),
     ],
 )  # fmt: skip

@@ -63,10 +63,10 @@ def scan_secrets(file: ChangedFile) -> Iterator[Diagnostic]:
         for secret in find_secrets(text):
             line = start + text.count("\n", 0, secret.start)
             message = f"A secret is committed: {secret.name}"
-            yield _found("secret", f"secret-{secret.name}", message, file.path, line)
+            yield _found(f"secret-{secret.name}", message, file.path, line)
     for secret in find_secrets(file.path):
         message = f"The name of a file contains a secret: {secret.name}"
-        yield _found("secret", f"secret-{secret.name}", message)
+        yield _found(f"secret-{secret.name}", message)
 
 
 def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -80,7 +80,7 @@ def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
                 kinds.setdefault(hidden.kind, []).append(hidden.name)
         for kind, names in kinds.items():
             rule, message = f"hidden-{kind.replace('_', '-')}", f"Hidden text: {listed(names)}"
-            found = _found("hidden", rule, message, file.path, number)
+            found = _found(rule, message, file.path, number)
             is_padding = is_html and kind == "zero_width" and "VARIATION" not in " ".join(names)
             is_usual = kind in ("control", "filler") or all(n.endswith(" MARK") for n in names)
             yield replace(found, severity="low") if is_padding or (is_usual and is_prose) else found
@@ -91,8 +91,7 @@ def scan_line_ends(file: ChangedFile) -> Iterator[Diagnostic]:
     for start, text in _added_blocks(file):
         before = min(start - 1, 2)  # the first two lines may declare an encoding
         for line, message in find_line_ends(file.path, "\n" * before + text):
-            number = start + line - 1 - before
-            yield _found("line-end", "hidden-line-end", message, file.path, number)
+            yield _found("hidden-line-end", message, file.path, start + line - 1 - before)
 
 
 def scan_conflict_markers(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -103,15 +102,17 @@ def scan_conflict_markers(file: ChangedFile) -> Iterator[Diagnostic]:
             marks.append((number, text[0]))
             if "".join(mark for _, mark in marks[-3:]) == "<=>":
                 message = "An unresolved merge conflict is in the file"
-                first = marks[-3][0]
-                yield _found("conflict", "conflict-marker", message, file.path, first, number)
+                yield _found("conflict-marker", message, file.path, marks[-3][0], number)
 
 
 def scan_file_names(file: ChangedFile) -> Iterator[Diagnostic]:
     """A name that looks like another one, or like none."""
     if any(find_hidden(file.path)) or unicodedata.normalize("NFC", file.path) != file.path:
         message = "The name of a file contains hidden or decomposed characters"
-        yield _found("file-name", "hidden-file-name", message, file.path)
+        yield _found("hidden-file-name", message, file.path)
+    # Of such a name, `decode_name` shows the bytes.
+    if file.status in ("added", "renamed") and re.search(r"\\x[89a-f]", file.path):
+        yield _found("file-name-encoding", "The name of a file is not UTF-8", file.path)
 
 
 def find_twins(files: Sequence[ChangedFile], tree: Collection[str]) -> Iterator[Diagnostic]:
@@ -120,7 +121,7 @@ def find_twins(files: Sequence[ChangedFile], tree: Collection[str]) -> Iterator[
     for path in sorted({*tree, *(file.path for file in files)}) if new else ():
         if (twin := new.get(path.casefold(), path)) != path:
             message = f"The name of a file differs from {path} in its case alone"
-            yield _found("twin", "file-name-twin", message, twin)
+            yield _found("file-name-twin", message, twin)
 
 
 SCANS: Mapping[str, Callable[[ChangedFile], Iterator[Diagnostic]]] = {
@@ -140,13 +141,14 @@ CONSEQUENCES: Mapping[str, tuple[Severity, Category, str]] = {
         *("high", "security"),
         "What is executed, or what a model reads, differs from what a reviewer sees.",
     ),
-    "line-end": (
+    "hidden-line-end": (
         *("high", "security"),
         "The language begins a new line there; git and most editors do not.",
     ),
-    "conflict": ("critical", "correctness", ""),
-    "file-name": ("high", "security", "It can pass for another file."),
-    "twin": ("medium", "correctness", "macOS and Windows keep only one of the two files."),
+    "conflict-marker": ("critical", "correctness", ""),
+    "hidden-file-name": ("high", "security", "It can pass for another file."),
+    "file-name-encoding": ("medium", "correctness", "Some systems and programs cannot read it."),
+    "file-name-twin": ("medium", "correctness", "macOS and Windows keep one of the two files."),
 }
 # A form feed separates sections of Lisp, C and Python files; line ends have a scan of their own.
 WHITE_SPACE = frozenset({0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029})
@@ -161,16 +163,15 @@ def _added_blocks(file: ChangedFile) -> Iterator[tuple[int, str]]:
         yield lines[0][0], "\n".join(text for _, text in lines)
 
 
-def _found(
-    why: str, rule: str, message: str, path: str = "", line: int = 0, end_line: int = 0
-) -> Diagnostic:
-    """Args: why: the row of CONSEQUENCES."""
+def _found(rule: str, message: str, path: str = "", line: int = 0, end: int = 0) -> Diagnostic:
+    """What is not in CONSEQUENCES is a `secret-…` or `hidden-…`."""
+    why = rule if rule in CONSEQUENCES else rule.partition("-")[0]
     severity, category, consequence = CONSEQUENCES[why]
     return Diagnostic(
         rule=rule,
         message=message,
         severity=severity,
-        location=Location(path, line, max(line, end_line)) if path else None,
+        location=Location(path, line, max(line, end)) if path else None,
         category=category,
         consequence=consequence,
     )
