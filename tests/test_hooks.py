@@ -536,13 +536,18 @@ def test_pre_commit_tells_a_push_in_variables(
     assert "reviewing main (" in result.stderr
 
 
-def test_a_push_has_a_minute_unless_the_base_gives_less(pushed: Project) -> None:
+def test_a_push_has_a_minute_unless_the_base_gives_less(
+    pushed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pushed.commit("Quick", {".reviewbot.yml": SLOW, "slow.sh": QUICKLY})
     pushed.git("push", "--quiet", "--no-verify")
     pushed.commit("Slow", {"slow.sh": SLOWLY})
     result = hook("run", "pre-push", "origin", "url", stdin=of_push(pushed, "main"))
     assert result.exit_code == 0
     assert "slow is incomplete: took longer than" in result.stderr
+    monkeypatch.setattr("reviewbot.hooks.run.PUSH_SECONDS", 0)
+    result = hook("run", "pre-push", "origin", "url", stdin=of_push(pushed, "main"))
+    assert (result.exit_code, "the 0 s of this push are over" in result.stderr) == (0, True)
 
 
 def test_a_push_that_cannot_be_reviewed_goes_on(pushed: Project, tmp_path: Path) -> None:
