@@ -213,10 +213,9 @@ def outcome(
     id: str, result: str = "failed", message: str = "assert 1", line: int = 1
 ) -> TestOutcome:
     path = id.partition("::")[0]
-    kind = {"passed": "passed", "failed": "failed", "error": "error"}[result]
     return TestOutcome(
         id=id,
-        outcome=kind,  # type: ignore[arg-type]  # a word of the table
+        outcome=result,  # type: ignore[arg-type]  # a word of the table
         message=message if result != "passed" else "",
         location=Location(path, line, line),
     )
@@ -297,12 +296,14 @@ def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> No
 
 
 def test_tests_that_have_no_outcome_any_more() -> None:
-    """Those of a file that the change edits may be gone on purpose."""
+    """Those of a file that the change edits may be gone on purpose, and are not to be skipped."""
     kept = outcome("test_b.py::test_b", "passed")
     for id, before, after, is_missed in (
         ("test_c.py::test_c", "passed", [], True),
         ("test_c.py::test_c", "failed", [], False),
         ("a.py::test_a", "passed", [], False),
+        ("a.py::test_a", "passed", [outcome("a.py::test_a", "skipped")], True),
+        ("a.py::test_a", "skipped", [outcome("a.py::test_a", "skipped")], False),
         ("test_c.py::test_c[1]", "passed", [outcome("test_c.py::test_c[2]", "passed")], False),
     ):
         evidence = suite(SAME, [kept, outcome(id, before)], [kept, *after])

@@ -123,10 +123,10 @@ def compare_tests(
 
 
 def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Project) -> list[str]:
-    """Tests of files that the change does not touch, which passed at base and have no outcome.
+    """Tests that passed at base and are skipped, or are gone from files that do not change.
 
-    Something silenced them that is no edit of theirs, such as a conftest.py. Parameters and parts
-    do not count: they may come from what the change edits. So may files that a build writes.
+    Something silenced the latter that is no edit of theirs, such as a conftest.py. Parameters and
+    parts do not count: they may come from what the change edits. So may files that a build writes.
     """
     touched = {file.old_path for file in change.files}
     built = {test.id.partition("::")[0] for test in base.report.tests} - project.base_files
@@ -134,14 +134,14 @@ def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Proj
     # A file that cannot be loaded stands for all of its tests, a conftest.py for all below it.
     alive = {PART.sub(r"\1", test.id) for test in head.report.tests if test.outcome != "skipped"}
     # Of a test of Node.js that fails by a part, the part alone has an outcome.
-    parts = [id.split("::") for id in alive]
-    alive |= {"::".join(names[:end]) for names in parts for end in range(2, len(names))}
+    alive |= {id.rsplit("::", n)[0] for id in alive for n in range(1, id.count("::"))}
+    skipped = {test.id for test in head.report.tests if test.outcome == "skipped"}
     folders = tuple(id[: -len(CONFTEST)] for id in alive if f"/{id}".endswith(f"/{CONFTEST}"))
     return [
         test.id
         for test in base.report.tests
         if test.outcome == "passed"
-        if test.location and test.id.partition("::")[0] not in touched
+        if test.location and (test.id in skipped or test.id.partition("::")[0] not in touched)
         if not alive & {PART.sub(r"\1", test.id), test.id.partition("::")[0]}
         if not test.id.startswith(folders)
     ]
