@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -297,6 +298,43 @@ def test_effort_decides_how_many_read_a_calm_change(server: VendorServer) -> Non
         result = run("review", "HEAD", "--no-exec", "--fresh", "--effort", effort, *OTHERS)
         assert result.exit_code == 0, result.output
         assert len(server.received) - before == asked, effort
+
+
+@pytest.mark.usefixtures("cart")
+def test_effort_decides_what_is_judged_and_ruled_on() -> None:
+    """Of a calm change in which the critic finds a serious defect and a milder one."""
+    lines = {"high": "    return sum(prices) + 0", "medium": "def total(prices):"}
+    said = dict.fromkeys(("trigger", "consequence", "refuted_if"), "any cart")
+    claims = [
+        {"path": "cart.py", "line": 2, "quote": line, "category": "correctness", **said}
+        | {"severity": severity, "title": f"A {severity} defect"}
+        for severity, line in lines.items()
+    ]
+    asked: list[str] = []
+
+    def script(received: Received) -> Sent:
+        text, model = str(received.body["messages"][0]["content"]), received.body["model"]
+        (task,) = re.findall(r"# Task: (find|judge|rule)", text)
+        cases = re.findall(r"^## Case (\w+)", text, re.MULTILINE)
+        asked.append(f"{model} {task} {len(cases)}")
+        about = {"citations": ["cart.py:2"], "stance": "real" if model == "b" else "not_real"}
+        judgements = [{"case": case, "reason": "It is.", **about} for case in cases]
+        found = claims if model == "a" and task == "find" else []
+        return fake_openai.answer(json.dumps({"claims": found, "judgements": judgements}))
+
+    with VendorServer(script).running() as running:
+        serious = ["b judge 1", "c judge 1", "c rule 2", "c rule 2"]
+        for effort, readers, later in (
+            ("low", "a", []),
+            ("auto", "a", serious),
+            ("medium", "abc", serious),
+            ("high", "abc", [f"{model} judge 2" for model in "abbcc"]),
+        ):
+            asked.clear()
+            served.configure(served.configuration(running.url, effort=effort))
+            result = run("review", "HEAD", "--no-exec", "--fresh")
+            assert result.exit_code == 0, result.output
+            assert sorted(asked) == sorted([*(f"{model} find 0" for model in readers), *later])
 
 
 def test_keys_in_a_file_git_ignores_count(
