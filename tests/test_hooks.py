@@ -391,6 +391,24 @@ def test_pre_commit_runs_the_hook(cart: Project) -> None:
     assert (cart.folder / "cart.py").read_text() == "unstaged = 1\n"
 
 
+def test_pre_commit_writes_what_linters_fix_and_stops(cart: Project) -> None:
+    manifest = yaml.safe_load((SHELL_HOOKS.parent / ".pre-commit-hooks.yaml").read_text())
+    (fixing,) = (entry for entry in manifest if entry["id"] == "reviewbot-fix")
+    local = {"repo": "local", "hooks": [{**fixing, "language": "system"}]}
+    cart.commit("Hooks", {".pre-commit-config.yaml": yaml.safe_dump({"repos": [local]})})
+    subprocess.run(("pre-commit", "install"), capture_output=True, check=True)
+    stage(cart, {"new.py": "print(1 is 2)\n"})
+    (cart.folder / "cart.py").write_text("unstaged = 1\n")
+    stopped = git(cart.folder, "commit", "--message=New")
+    assert stopped.returncode == 1
+    assert "new.py is written" in stopped.stderr
+    assert (cart.folder / "new.py").read_text() == "print(1 == 2)\n"
+    assert cart.git("show", ":new.py") == "print(1 is 2)"
+    cart.git("add", "new.py")
+    assert git(cart.folder, "commit", "--message=New").returncode == 0
+    assert (cart.folder / "cart.py").read_text() == "unstaged = 1\n"
+
+
 # Pushing.
 
 
