@@ -503,6 +503,17 @@ def test_only_what_was_asked_for_is_fixed(project: Project) -> None:
     assert raised.value.hint == "there is F1, F2"
 
 
+def test_what_a_red_test_explains_now_is_not_gone(project: Project) -> None:
+    """The test fails before and after, and with the fix because of the name."""
+    project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST})
+    early = "    if prices:\n        return 0\n"
+    project.commit("Change", {"cart.py": f"def total(prices):\n{early}    return lost(prices)\n"})
+    edit = by_edit("cart.py", "if prices:", "if prices is None:")
+    review, (result,), _ = fix_head(project, edit, ("F1",))
+    assert [finding.rule for finding in review.reported] == ["F821", "test_cart.py::test_total"]
+    assert (result.outcome, result.reasons) == ("failed", ("F1 is still reported.",))
+
+
 UNTIDY = (
     "import sys\nimport os\n\nprint(os)\nprint(f'hello')\nx = 1\nif not x in [1]:\n    print(x)\n"
 )

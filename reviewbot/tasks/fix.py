@@ -71,15 +71,17 @@ def task_of(findings: Sequence[Finding], trials: Trials, done: Sequence[Finding]
 
     async def judge(step: Change, evidence: Evidence) -> Judgement:
         """Which findings still stand, or stand again. Their own tests run again."""
-        left = Counter(identities(evidence.new_results))
-        # Others may have the same words, with another number in them.
-        others = Counter(identities(trials.evidence.new_results))
-        others -= Counter(identities(f.result for f in findings if f.result))
+        own = Counter(identities(f.result for f in findings if f.result))
+        # Others may have the same words with other numbers. What is explained now is not gone.
+        now, before = evidence, trials.evidence
+        pairs = (now.new_results, before.new_results), (now.all_new, before.all_new)
+        counts = [(Counter(identities(n)), Counter(identities(b)) - own) for n, b in pairs]
         unmet, unproven = list[str](), list[str]()
         for finding in findings:
             test = _test_of(finding)
             words = await _failure(test, step.head_tree, trials) if test else ""
-            if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
+            names = [*identities([finding.result] if finding.result else ())]
+            if any(left[name] > others[name] for left, others in counts for name in names):
                 unmet.append(f"{finding.id} is still reported.")
             elif words and finding.proof:
                 unmet.append(f"{finding.id} still {words}.")

@@ -185,9 +185,8 @@ def _merged(before: bytes, after: bytes, places: Sequence[Location]) -> bytes:
 
 def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:
     """What is reported in addition, and what does not come to its end any more."""
-    old, new = ([r for r in each.results if r.state == "new"] for each in (before, after))
-    known, worse = Counter(identities(old)), set[str]()
-    for result in sorted(new, key=lambda result: bool(result.cause)):
+    known, worse = Counter(identities(before.all_new)), set[str]()
+    for result in sorted(after.all_new, key=lambda result: bool(result.cause)):
         own = Counter(identities([result]))
         # What was there before excuses nothing new, although it may explain it.
         if own - known and result.cause not in worse:
