@@ -106,6 +106,27 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert float(second.outputs["cost_usd"]) > 0
 
 
+def test_comments_stand_at_lines_that_github_shows(jobs: Jobs, app: Repository) -> None:
+    """What is elsewhere stands in the summary alone, and no request is refused."""
+    body = (
+        "".join(f"    v{number} = n\n" for number in range(9)) + "    return v0\n\n\nprint(half(2))"
+    )
+    app.commit("main", {"c.py": f"def half(n):\n{body}\n"}, "Count")
+    pull = opened(app, {"c.py": f"def halve(n):\n{body}\n"})
+    quote = "\n".join(["def halve(n):", *body.split("\n")[:6]])
+
+    def reply(_: str, prompt: str) -> Any:
+        found = [claim("c.py", 1, quote, "Many lines")] if "# Task: find defects" in prompt else []
+        return {"claims": found, "judgements": [], "tests": []}
+
+    with jobs.panel(reply):
+        ran = jobs.push(pull, "opened")
+    lines = [(each.anchor.start_line, each.anchor.line) for each in pull.threads]
+    assert (lines, len(findings(ran))) == ([(1, 4)], 2)
+    assert ran.writes.count("pulls/create-review") == 1
+    assert "Undefined name `half`\n\n`c.py:14`" in summary_of(pull)
+
+
 def test_the_log_says_what_took_long(
     jobs: Jobs, app: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -348,7 +369,11 @@ def test_a_command_that_is_killed_after_its_commit_goes_on(
 
 
 def test_a_fix_is_not_forced_upon_a_branch(jobs: Jobs, cart: Pull, temp: str) -> None:
-    home, moves = cart.repository, partial(cart.push, {"z.py": "z = 1\n"})
+    home, count = cart.repository, iter(range(9))
+
+    def moves() -> None:
+        cart.push({f"z{next(count)}.py": "z = 1\n"})
+
     with jobs.panel(fixer):
         assert "this is a dry run" in jobs.ask(cart, "/debate fix", temp=temp, dry_run="true")
         home.protect("topic")
@@ -361,8 +386,9 @@ def test_a_fix_is_not_forced_upon_a_branch(jobs: Jobs, cart: Pull, temp: str) ->
         assert "answered 404 Branch not found" in jobs.ask(cart, "/debate fix", temp=temp)
         jobs.github.faults.append(faults.Fault("repos/get-branch-rules", 200, "[5]"))
         assert "answer has another shape" in jobs.ask(cart, "/debate fix", temp=temp)
-        jobs.github.faults.append(faults.meanwhile("graphql:createCommitOnBranch", moves))
-        assert "to point to" in jobs.ask(cart, "/debate fix", temp=temp)
+        for moment in ("graphql:createCommitOnBranch", "repos/get-branch-rules"):
+            jobs.github.faults.append(faults.meanwhile(moment, moves))
+            assert "to point to" in jobs.ask(cart, "/debate fix", temp=temp), moment
     assert reactions(cart, "/debate fix") == {"eyes", "confused"}
     assert home.text(cart.head_sha, "cart.py") != CART + MORE
 
