@@ -127,6 +127,18 @@ def test_a_finding_whose_thread_is_deleted_stands_in_the_summary(jobs: Jobs, fau
     assert "#discussion_r" not in summary_of(faulty)
 
 
+def test_a_number_outlives_the_summary(jobs: Jobs, faulty: Pull) -> None:
+    jobs.push(faulty, "opened")
+    faulty.push({"a.py": "def half(n):\n    return p / 2\n"})
+    jobs.push(faulty)
+    faulty.comments.clear()
+    faulty.push({"a.py": "def half(n):\n    return p / 2\n\n\nprint(q)\n"})
+    jobs.push(faulty)
+    assert "[F2](" in summary_of(faulty)
+    assert "(high): Undefined name `p`" in summary_of(faulty)
+    assert "[F3](" in summary_of(faulty)
+
+
 def test_without_the_right_to_resolve_a_thread_is_folded_and_answered_once(
     jobs: Jobs, faulty: Pull
 ) -> None:

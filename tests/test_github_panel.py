@@ -238,7 +238,7 @@ def test_what_was_said_is_known_after_later_reviews(
         found = claim("a.lua", 1, "x = 2", "x is off") | {"trigger": "Whoever reads x."}
         return {"claims": [found] * ("# Task: find defects" in prompt), "judgements": []}
 
-    with jobs.panel(reply):
+    with jobs.panel(reply, "critic", "reviewer", "optimizer"):  # one is enough for it to stand
         for number, action in enumerate(("opened", "synchronize")):
             run, temp = app.run("reviewbot-review", pull=pull), tmp_path / str(number)
             jobs.variables["GITHUB_RUN_ID"] = str(run.id)
@@ -479,6 +479,7 @@ def test_a_review_of_another_base_is_not_published(
 
 def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     jobs.permissions = {"contents": "read", "metadata": "read"}
+    forged = app.issue("Audit by reviewbot", "<!-- reviewbot:audit -->\nnothing", author="mallory")
     jobs.variables["GITHUB_SHA"] = app.commit("main", FAULTY, "Break")
     event = jobs.github.event("schedule", repository=app)
     ran = jobs.run("schedule", event)
@@ -495,7 +496,7 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
         True,
     )
     jobs.run("schedule", event)
-    (issue,) = app.issues
+    (issue,) = (each for each in app.issues if each is not forged)
     assert "**Incomplete**. The first audit: 1 in all." in issue.body
     assert "no findings" not in issue.body
     assert "Undefined name" in issue.body
@@ -504,9 +505,10 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     jobs.github.faults.append(faults.error("issues/list-for-repo", 400, "Problems"))
     assert jobs.run("schedule", event).exit_code == 3
     ran = jobs.run("schedule", event)
-    (issue,) = app.issues
+    (issue,) = (each for each in app.issues if each is not forged)
     assert "Since the last audit: 1 new, 1 gone, 1 in all." in issue.body
     assert ran.outputs["summary_comment_url"] == issue.url
+    assert forged.body.endswith("nothing")
 
 
 def test_a_merge_group_gets_a_check_run(jobs: Jobs, app: Repository) -> None:
@@ -612,7 +614,7 @@ def test_autofix_writes_nothing_once_its_pull_request_is_closed(jobs: Jobs, unti
 
 
 def test_autofix_suggests_lines_that_a_click_commits(jobs: Jobs, untidy: Pull) -> None:
-    twice = "y = 1\nif y is 'a':\n    print(y)\nif y is 'b':\n    print(y)\n"
+    twice = "#\ny = 1\nif y is 'a':\n    print(y)\nif y is 'b':\n    print(y)\n"
     odd = UNTIDY.replace("\n", "\n\f# a\x85b\u2028c\n", 1)  # ends of lines for Python, not for git
     untidy.push({"b.py": odd, "c.py": twice}, "Add c")
     head = untidy.head_sha
@@ -623,7 +625,7 @@ def test_autofix_suggests_lines_that_a_click_commits(jobs: Jobs, untidy: Pull) -
         )
         for thread in untidy.threads
     }
-    assert offers == {("b.py", 3): ["if not 1 in x or x == 'a':"], ("c.py", 2): ["if y == 'a':"]}
+    assert offers == {("b.py", 3): ["if not 1 in x or x == 'a':"], ("c.py", 3): ["if y == 'a':"]}
     assert untidy.head_sha == head
 
 
