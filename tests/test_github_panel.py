@@ -431,11 +431,25 @@ def test_a_panel_that_does_not_answer_finds_nothing_to_fix(jobs: Jobs, app: Repo
 
 
 def test_an_order_executes_nothing_of_a_fork(jobs: Jobs, app: Repository) -> None:
+    """Nor is a test written for what panelists claim, so that this requests no change."""
     test = "from a import half\n\n\ndef test_half():\n    assert half(4) == 2\n"
     app.commit("main", {"test_a.py": test}, "Test")
     pull = forked(app, {"a.py": "def half(n):\n    return n * 2\n"})
-    jobs.say(pull, "ann", "/debate full")
+    wrong, prompts = claim("a.py", 2, "return n * 2", "It doubles"), list[str]()
+
+    def reply(_: str, prompt: str) -> Any:
+        prompts.append(prompt)
+        found = [wrong] if "# Task: find defects" in prompt else []
+        return {"claims": found, "judgements": [], "tests": [{"case": "1", "test": test}]}
+
+    with jobs.panel(reply):
+        jobs.config = jobs.config.replace('"medium"', '"high"')
+        ran = jobs.say(pull, "ann", "/debate full")
     assert "pytest was not run: this job executes nothing of forks" in summary_of(pull)
+    (found,) = json.loads(ran.outputs["findings_json"])
+    assert (found["title"], found["status"], found["blocks"]) == ("It doubles", "agreed", False)
+    assert ran.outputs["verdict"] == "comment"
+    assert not [prompt for prompt in prompts if "# Task: write a test" in prompt]
 
 
 def test_beside_keys_a_fork_is_not_reviewed(jobs: Jobs, app: Repository) -> None:
