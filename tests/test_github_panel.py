@@ -393,6 +393,19 @@ def test_a_fix_is_not_forced_upon_a_branch(jobs: Jobs, cart: Pull, temp: str) ->
     assert home.text(cart.head_sha, "cart.py") != CART + MORE
 
 
+def test_nothing_is_fixed_on_the_default_branch_of_forks_and_of_dependabot(
+    jobs: Jobs, app: Repository
+) -> None:
+    jobs.permissions |= {"contents": "write"}
+    for branch in ("release", "main", "dependabot/pip/x"):
+        app.commit(branch, {f"{branch[:4]}.py": UNTIDY}, "Add")
+    back = app.pull("Back", "main", base="release", author="ann")
+    assert "it is the default branch" in jobs.ask(back, "/debate fix")
+    bump = app.pull("Bump", "dependabot/pip/x", author="dependabot[bot]")
+    for pull in (bump, forked(app, {"b.py": UNTIDY})):
+        assert "can be executed: not for forks or Dependabot." in jobs.ask(pull, "/debate fix")
+
+
 def test_what_was_committed_stays_known_if_it_cannot_be_looked_at(
     jobs: Jobs, cart: Pull, tmp_path: Path
 ) -> None:
