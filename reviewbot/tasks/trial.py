@@ -64,7 +64,7 @@ class Trials(Struct, frozen=True, kw_only=True):
             return replace(trial, judgement=Judgement(unproven=words))
         found = await self._collect(tree)
         # Of a test that is given, nothing can be mended.
-        places = [(r, r.location) for r in found.new_results if r.kind == "diagnostic"]
+        places = [(r, r.location) for r in found.all_new if r.kind == "diagnostic"]
         given = tuple(result for result, at in places if at and at.path in task.given)
         about_given = {*_regressions(Evidence(), Evidence(results=given))}
         worse = tuple(w for w in _regressions(self.evidence, found) if w not in about_given)
