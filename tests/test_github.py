@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Project
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github import rules as fake_rules
@@ -62,6 +64,21 @@ def test_a_pull_request_gets_one_review(jobs: Jobs, faulty: Pull) -> None:
         "comments_resolved": "0",
     }
     assert "Undefined name" in ran.summary
+
+
+def test_an_app_reviews_in_its_own_name(jobs: Jobs, faulty: Pull) -> None:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    form, pem = serialization.PrivateFormat.PKCS8, serialization.Encoding.PEM
+    private = key.private_bytes(pem, form, serialization.NoEncryption()).decode()
+    public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    jobs.github.app("our-app", key=public.decode())
+    jobs.variables |= {"GITHUB_APP_ID": "77", "GITHUB_APP_PRIVATE_KEY": private}
+    ran = jobs.push(faulty, "opened")
+    assert (ran.exit_code, ran.outputs["verdict"]) == (0, "request_changes"), ran.log
+    posted = (*faulty.comments, *faulty.reviews, faulty.threads[0].comments[0])
+    assert {each.login for each in posted} == {"our-app[bot]"}
+    assert jobs.push(faulty).writes == ["apps/create-installation-access-token"]
+    assert "PRIVATE KEY" not in ran.log
 
 
 def test_a_change_is_fetched_into_the_checkout_of_the_job(

@@ -179,6 +179,24 @@ def dispatch_workflow(call: Call) -> Any:
     return Respond(204)
 
 
+@operation("apps/get-repo-installation")
+def get_installation(call: Call) -> Any:
+    """Where the app that asks is installed; here that is in each repository."""
+    login, github = call.actor.login, call.github
+    app = next(app for app in github.apps.values() if app.login == login)
+    url = f"{github.api_url}/installations/{app.installation_id}"
+    nothing = dict.fromkeys(("suspended_at", "suspended_by", "single_file_name"))
+    times = dict.fromkeys(("created_at", "updated_at"), github.now())
+    return {
+        **{"id": app.installation_id, "app_id": app.id, "app_slug": login.removesuffix("[bot]")},
+        **{"account": objects.user(github.user(call.repository.owner)), "target_type": "User"},
+        **{"target_id": 1, "repository_selection": "all", "permissions": app.permissions},
+        **{"html_url": url, "access_tokens_url": url, "repositories_url": url, "events": []},
+        **nothing,
+        **times,
+    }
+
+
 @operation("apps/create-installation-access-token")
 def create_access_token(call: Call) -> Any:
     """A token for an hour."""
