@@ -11,6 +11,7 @@ from conftest import Project
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from reviewbot.github.job import read_job
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github import rules as fake_rules
 from tests.github_job import BASE, FAULTY, Jobs, summary_of
@@ -79,6 +80,16 @@ def test_an_app_reviews_in_its_own_name(jobs: Jobs, faulty: Pull) -> None:
     assert {each.login for each in posted} == {"our-app[bot]"}
     assert jobs.push(faulty).writes == ["apps/create-installation-access-token"]
     assert "PRIVATE KEY" not in ran.log
+
+
+def test_no_token_of_github_is_in_a_variable_that_a_review_gets(jobs: Jobs) -> None:
+    app = ("GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY")
+    others = ("GH_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+    jobs.variables |= dict.fromkeys((*app, *others), "canary") | {"OPENAI_API_KEY": "sk-1"}
+    job = read_job(jobs.prepare("pull_request", {}, token="canary"))
+    assert (job.token, job.app) == ("canary", ("canary", "canary"))
+    assert [name for name, value in job.variables.items() if value == "canary"] == [app[0]]
+    assert job.variables["OPENAI_API_KEY"] == "sk-1"
 
 
 def test_a_change_is_fetched_into_the_checkout_of_the_job(
