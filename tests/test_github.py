@@ -11,6 +11,7 @@ from conftest import Project
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from reviewbot.config.load import load_settings
 from reviewbot.github.job import read_job
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github import rules as fake_rules
@@ -90,6 +91,26 @@ def test_no_token_of_github_is_in_a_variable_that_a_review_gets(jobs: Jobs) -> N
     assert (job.token, job.app) == ("canary", ("canary", "canary"))
     assert [name for name, value in job.variables.items() if value == "canary"] == [app[0]]
     assert job.variables["OPENAI_API_KEY"] == "sk-1"
+
+
+def test_only_where_it_is_allowed_and_complete_a_review_approves(
+    jobs: Jobs, app: Repository
+) -> None:
+    app.actions_may_approve = True
+    app.commit("topic", {"a.py": "def half(n):\n    return n / 4\n"}, "Quarter")
+    pull = app.pull("Quarter", "topic", author="ann")
+    assert jobs.push(pull, "opened").outputs["verdict"] == "comment"
+    assert pull.reviews == []
+    jobs.variables["GITHUB_RUN_ATTEMPT"] = "2"
+    assert jobs.push(pull, allow_approve="true").outputs["verdict"] == "approve"
+    pull.push({"page.psd": "Not read.\n"})
+    assert jobs.push(pull, allow_approve="true").outputs["verdict"] == "comment"
+    assert [review.state for review in pull.reviews] == ["DISMISSED"], "it was about another commit"
+
+
+def test_a_time_limit_is_given_in_minutes(jobs: Jobs) -> None:
+    job = read_job(jobs.prepare("pull_request", {}, timeout_minutes="2"))
+    assert load_settings(job.layers()).settings.limits.seconds == 120
 
 
 def test_a_change_is_fetched_into_the_checkout_of_the_job(
@@ -315,6 +336,7 @@ def test_what_nobody_looked_at_stays_open_also_where_the_summary_was_deleted(
     assert jobs.push(faulty).outputs["complete"] == "false"
     assert "No longer found." not in "".join(c.body for c in faulty.review_comments)
     assert [review.state for review in faulty.reviews] == ["CHANGES_REQUESTED"]
+    assert [run.conclusion for run in faulty.repository.check_runs(faulty.head_sha)] == ["neutral"]
 
 
 def test_a_dismissal_is_reviewed_once_its_job_runs_again(jobs: Jobs, faulty: Pull) -> None:

@@ -249,7 +249,11 @@ def test_what_was_said_is_known_after_later_reviews(
         assert "- When: Whoever reads x." in jobs.ask(pull, f"/debate explain {claimed}")
         jobs.ask(pull, f"/debate ask Is {claimed} worth it?")
         asked = prompts[-1]
+        costs = [jobs.ask(pull, "/debate cost")]
         disputed = jobs.ask(pull, f"/debate dispute {claimed} It is right.")
+        costs.append(jobs.ask(pull, "/debate cost"))
+    paid = [float(words.rpartition("$")[2].rstrip(".")) for words in costs]
+    assert paid[0] < paid[1]
     for question in (asked, prompts[-1]):
         assert 'Claim: "x is off"\nTrigger: "Whoever reads x."' in question
     assert "most panelists would have to find it not real, citing a line, and none real" in disputed
@@ -376,6 +380,9 @@ def test_a_fix_is_not_forced_upon_a_branch(jobs: Jobs, cart: Pull, temp: str) ->
 
     with jobs.panel(fixer):
         assert "this is a dry run" in jobs.ask(cart, "/debate fix", temp=temp, dry_run="true")
+        home.default_branch = "topic"
+        assert "it is the default branch" in jobs.ask(cart, "/debate fix", temp=temp)
+        home.default_branch = "main"
         home.protect("topic")
         assert "the branch is protected" in jobs.ask(cart, "/debate fix", temp=temp)
         home.protected.clear()

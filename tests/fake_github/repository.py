@@ -21,7 +21,7 @@ ROLES = ("none", "read", "triage", "write", "maintain", "admin")
 
 @dataclass(eq=False)
 class Repository:
-    """`OWNER/NAME` with the default branch `main`.
+    """`OWNER/NAME`.
 
     Attributes:
         actions_may_approve: GitHub Actions may approve and open pull requests.
@@ -35,6 +35,7 @@ class Repository:
     github: GitHub
     bare: BareRepository
     private: bool = False
+    default_branch: str = "main"
     parent: Repository | None = None
     actions_may_approve: bool = False
     roles: dict[str, str] = field(default_factory=dict)

@@ -37,7 +37,7 @@ def user(account: User) -> Object:
 
 def repository(home: Repository) -> Object:
     owner = user(home.github.user(home.owner))
-    return pick(home, "id full_name private", owner=owner, default_branch="main", fork=home.is_fork)
+    return pick(home, "id full_name private default_branch", owner=owner, fork=home.is_fork)
 
 
 def side(home: Repository | None, account: User, ref: str, sha: str) -> Object:
