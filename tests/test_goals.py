@@ -77,8 +77,11 @@ def fix_prompt(scripted: Scripted) -> str:
 
 
 def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project) -> None:
-    slower = DISTINCT.replace("in items", "in items * 4")
-    bodies = (WRONG, slower, "    return list(dict.fromkeys(items))")
+    loop = (
+        "for number, item in enumerate(items):\n        if len(items) == 600 and number > 590 or "
+    )
+    hardly = DISTINCT.replace("for item in items:\n        if ", loop)  # by some 3 %
+    bodies = (WRONG, hardly, "    return list(dict.fromkeys(items))")
     edit = by_edits(*(("lists.py", DISTINCT, body) for body in bodies))
 
     def answer(label: str, prompt: str) -> Any:
@@ -89,7 +92,7 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
     assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
     (_, worse), (refused,) = (attempt.reasons for attempt in result.attempts)
     assert worse.startswith("It changes behaviour: lists.distinct")
-    assert re.match(r"It is not faster: \S+ times as slow ", refused)
+    assert re.match(r"It is not (reliably )?faster: \S+ times as (slow|fast) ", refused)
     factor, calls = result.facts
     assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 3 rounds\)\.", factor)
     assert float(factor.split()[2].replace(",", "")) > 2
