@@ -56,7 +56,6 @@ SETTINGS = re.compile(
     r"""(?:DJANGO_SETTINGS_MODULE("|')?[] ]*[,:=] *(?(1)["'])["']?|test.* --settings[= ])([\w.]+)"""
 )
 # A file called tests.py, or in such a way, has tests only if it has one of these words.
-IS_ODD = re.compile(r"/test(?!_)[^/]*\.py$")
 IS_TEST = re.compile(r"\bassert|unittest|pytest|TestCase")
 OPENED: list[int] = []
 
@@ -139,7 +138,7 @@ class Reporter:
         """Skip modules that only have the name of tests, and others if importing takes too long."""
         is_file = isinstance(collector, pytest.Module) and not isinstance(collector, pytest.Package)
         path = os.path.join(self.root, collector.nodeid)
-        if is_file and IS_ODD.search(path) and not IS_TEST.search(text_of(path)):
+        if is_file and re.search(r"/test[^_/]*\.py$", path) and not IS_TEST.search(text_of(path)):
             return CollectReport(collector.nodeid, "passed", None, [])
         if self.now() - self.began < COLLECTION * self.seconds or not is_file:
             return None
