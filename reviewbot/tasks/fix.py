@@ -71,17 +71,14 @@ def task_of(findings: Sequence[Finding], trials: Trials, done: Sequence[Finding]
 
     async def judge(step: Change, evidence: Evidence) -> Judgement:
         """Which findings still stand, or stand again. Their own tests run again."""
-        own = Counter(identities(f.result for f in findings if f.result))
         # Others may have the same words with other numbers. What is explained now is not gone.
-        now, before = evidence, trials.evidence
-        pairs = (now.new_results, before.new_results), (now.all_new, before.all_new)
-        counts = [(Counter(identities(n)), Counter(identities(b)) - own) for n, b in pairs]
+        left, others = (Counter(identities(e.all_new)) for e in (evidence, trials.evidence))
+        others -= Counter(identities(f.result for f in findings if f.result))
         unmet, unproven = list[str](), list[str]()
         for finding in findings:
             test = _test_of(finding)
             words = await _failure(test, step.head_tree, trials) if test else ""
-            names = [*identities([finding.result] if finding.result else ())]
-            if any(left[name] > others[name] for left, others in counts for name in names):
+            if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
                 unmet.append(f"{finding.id} is still reported.")
             elif words and finding.proof:
                 unmet.append(f"{finding.id} still {words}.")
