@@ -205,10 +205,9 @@ def _nested(values: Mapping[Key, object]) -> object:
     """The reverse of `_leaves`."""
     if () in values:
         return values[()]
-    names = dict.fromkeys(key[0] for key in values)
     return {
         name: _nested({key[1:]: value for key, value in values.items() if key[0] == name})
-        for name in names
+        for name in dict.fromkeys(key[0] for key in values)
     }
 
 

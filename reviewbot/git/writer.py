@@ -371,9 +371,8 @@ class UserGit(Git, frozen=True, kw_only=True):
         await git.stage(parent or self.place.empty_tree, files)
         tree = await git.line("write-tree", "--missing-ok")
         parents = ("-p", parent) if parent else ()
-        text = message.replace("\0", "").encode("utf-8", "replace")
         command = ("commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)
-        return await git.line(*command, stdin=text)
+        return await git.line(*command, stdin=message.replace("\0", "").encode("utf-8", "replace"))
 
     async def changed_entries(self, commit: str, paths: Collection[str]) -> set[str]:
         """Paths whose entry in the index is not that of a commit."""

@@ -379,9 +379,8 @@ def _tail(review: Review, page: Page | None, share: int) -> Iterator[str]:
             rows.append(f"| {' | '.join(cells)} |")
         title = f"Checks: {', '.join(f'{count} {state}' for state, count in counts.items())}"
         yield _folded(title, "| check | result | |\n|---|---|---|\n" + _listed(rows, share))
-    has_panel = page is None or page.has_panel
     panel = _prose(words.panel_line(review, on_github=page is not None))
-    yield panel if has_panel else "No language model is asked in this job."
+    yield panel if page is None or page.has_panel else "No language model is asked in this job."
     if page:
         run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
         reviewed = f"Reviewed {code(review.head_commit[:10]) or 'the change'}{run}."

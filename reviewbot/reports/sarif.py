@@ -108,8 +108,7 @@ def _location(location: Location | None, default: str, excerpt: str) -> dict[str
         region["endLine"] = max(1, location.line, location.end_line)
     if excerpt.strip():
         region["snippet"] = {"text": "\n".join(map(plain, excerpt.split("\n")))}
-    uri = quote(path.encode("utf-8", "replace"), safe="/")
-    artifact = {"uri": uri, "uriBaseId": "%SRCROOT%"}
+    artifact = {"uri": quote(path.encode("utf-8", "replace"), safe="/"), "uriBaseId": "%SRCROOT%"}
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
 
 

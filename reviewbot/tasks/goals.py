@@ -312,11 +312,10 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
     and of f-strings, whose places are not known before Python 3.12.
     """
     yield node
-    skipped = ("annotation", "returns", "decorator_list")
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             is_known = isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr)
-            if is_known and name not in skipped:
+            if is_known and name not in ("annotation", "returns", "decorator_list"):
                 yield from _executed(child)
 
 

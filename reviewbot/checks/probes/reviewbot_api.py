@@ -50,9 +50,8 @@ def main() -> None:
     for path, old_text in base.items():
         with suppress(*UNREADABLE):
             module = path.removesuffix(".py").replace("/", ".")
-            old = visit(module, old_text)
             new = visit(module, Path(path).read_text("utf-8")) if Path(path).exists() else None
-            if broken := list(compare(old, new, places, documented)):
+            if broken := list(compare(visit(module, old_text), new, places, documented)):
                 found.append(diagnostic(path, broken))
     json.dump(found, sys.stdout)
 
