@@ -78,6 +78,7 @@ def test_a_dismissal_acts_at_once_here_and_for_others_from_the_base_on(cart: Pro
     cart.git("commit", "--quiet", "--message=Tidy")
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 1
     assert "a dismissal needs a reason" in run("dismiss", "F1").stderr
+    run("dismiss", "F1", "--reason", "No.")
     said = run("dismiss", "F1", "--reason", "It is a surcharge.").stderr
     assert said == (
         "reviewbot: F1 is not reported again here\n"
@@ -89,8 +90,10 @@ def test_a_dismissal_acts_at_once_here_and_for_others_from_the_base_on(cart: Pro
     assert entry["reason"] == "It is a surcharge."
     assert entry["title"] == "Undefined name `undefined` (and in line 6)"
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 0
-    undone = run("dismiss", entry["key"], "--undo").stderr
-    assert f"{entry['key']} is reported again" in undone
+    (copy,) = entry["copies"]
+    assert run("dismiss", copy, "--reason", "No.").exit_code == 0
+    undone = run("dismiss", copy, "--undo").stderr
+    assert f"{copy} is reported again" in undone
     assert "An entry that the base has counts until .reviewbot/dismissed.yml is committed" in undone
     assert yaml.safe_load((cart.folder / ".reviewbot/dismissed.yml").read_text()) == []
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 1

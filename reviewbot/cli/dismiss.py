@@ -36,7 +36,7 @@ async def command(finding: str, reason: str | None, undo: bool, state: Path | No
         if key not in dismissed:
             raise UsageError(f"{finding} is not dismissed", hint="reviewbot explain lists findings")
         for file, entries in known.items():
-            known[file] = {k: e for k, e in entries.items() if e != entries.get(key)}
+            known[file] = {k: e for k, e in entries.items() if key not in (e.key, *e.copies)}
     else:
         found = find_finding(kept.newest(), finding)
         for entries in known.values():

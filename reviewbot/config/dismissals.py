@@ -53,13 +53,15 @@ def read_dismissals(content: bytes, name: str) -> dict[str, Dismissal]:
     document = read_yaml(content, name, max_bytes=512 * 1024)
     kind = tuple[Dismissal, ...]
     entries = validate(document.value or [], kind, (), lambda key: f"{name}:{document.line(key)}")
-    return {key: e for e in msgspec.convert(entries, kind) for key in (e.key, *e.copies)}
+    found = msgspec.convert(entries, kind)
+    return {key: e for e in found for key in e.copies} | {e.key: e for e in found}
 
 
 def write_dismissals(dismissals: Mapping[str, Dismissal]) -> bytes:
     """The file, sorted by path, so that two branches rarely write in one place."""
     lines = [HEADER]
-    for entry in sorted({*dismissals.values()}, key=lambda entry: (entry.path, entry.key)):
+    entries = (entry for key, entry in dismissals.items() if key == entry.key)
+    for entry in sorted(entries, key=lambda entry: (entry.path, entry.key)):
         fields = {name: value for name, value in msgspec.structs.asdict(entry).items() if value}
         text = "".join(f"  {name}: {_quoted(value)}\n" for name, value in fields.items())
         lines.append(f"- {text[2:]}")
