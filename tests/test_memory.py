@@ -12,6 +12,7 @@ from conftest import Project
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from lean import lean_environment
+from msgspec.structs import replace
 
 from reviewbot.config.load import flag_layer
 from reviewbot.git.repository import Repository
@@ -21,6 +22,7 @@ from reviewbot.pipeline import review
 from reviewbot.reports import FORMATS, render
 from reviewbot.services import Host
 from reviewbot.verdict.document import Memory, Review
+from reviewbot.verdict.memory import with_dismissals
 
 ROW = re.compile(r"^(\d+)\+(.*(BUG-\w+).*)$", re.MULTILINE)
 
@@ -232,6 +234,20 @@ def test_a_check_that_did_not_end_clears_only_what_is_gone(reviews: Reviews) -> 
     (found,) = reviews.commit_and_review(a="TODO 1\n").reported
     assert (found.id, found.carried) == ("F1", "")
     assert reviews.commit_and_review(quiet="\n").reported == ()  # though the line is there
+
+
+def test_what_is_dismissed_during_a_review_does_not_stand_nor_do_its_copies(
+    reviews: Reviews,
+) -> None:
+    lines = ["print(x / 2)\n", "print(x / 3)\n"]
+    reviews.project.commit("Both", {"a.py": "".join(lines)})
+    assert len(reviews.next().reported) == 1
+    (known,) = reviews.memory.findings
+    reviews.project.commit("One", {"a.py": lines[1]})
+    result = with_dismissals(reviews.next(), Memory(findings=(replace(known, dismissed="-"),)))
+    assert list(result.reported) == []
+    assert result.memory
+    assert {finding.dismissed for finding in result.memory.findings} == {"-"}
 
 
 def test_no_line_of_a_key_is_shown_or_remembered(reviews: Reviews) -> None:

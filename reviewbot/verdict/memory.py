@@ -131,8 +131,8 @@ def recall(
 
 def with_dismissals(review: Review, memory: Memory) -> Review:
     """The review without what people dismissed since it began."""
-    dismissed = {known.key: known for known in memory.findings if known.dismissed}
-    keys = {key for known in dismissed.values() for key in (known.key, *known.copies)}
+    dismissed = tuple(known for known in memory.findings if known.dismissed)
+    keys = {key for known in dismissed for key in (known.key, *known.copies)}
     findings = tuple(
         replace(finding, status="recorded", reason=DISMISSED, blocks=False)
         if finding.key in keys and finding.status != "recorded"
@@ -140,13 +140,13 @@ def with_dismissals(review: Review, memory: Memory) -> Review:
         for finding in review.findings
     )
     own = review.memory or Memory()
-    others = tuple(known for known in own.findings if known.key not in dismissed)
+    others = tuple(known for known in own.findings if known.key not in keys)
     is_lifted = review.verdict == "request_changes" and not any(f.blocks for f in findings)
     return replace(
         review,
         findings=findings,
         verdict="comment" if is_lifted else review.verdict,
-        memory=replace(own, findings=(*others, *dismissed.values())),
+        memory=replace(own, findings=(*others, *dismissed)),
     )
 
 
