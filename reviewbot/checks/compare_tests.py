@@ -128,14 +128,14 @@ def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Proj
     Something silenced the latter that is no edit of theirs, such as a conftest.py. Parameters and
     parts do not count: they may come from what the change edits. So may files that a build writes.
     """
-    touched = {file.old_path for file in change.files}
+    skipped = {test.id for test in head.report.tests if test.outcome == "skipped"}
+    touched = {file.old_path for file in change.files} - skipped
     built = {test.id.partition("::")[0] for test in base.report.tests} - project.base_files
     touched |= built if project.base_files else set()
     # A file that cannot be loaded stands for all of its tests, a conftest.py for all below it.
     alive = {PART.sub(r"\1", test.id) for test in head.report.tests if test.outcome != "skipped"}
     # Of a test of Node.js that fails by a part, the part alone has an outcome.
     alive |= {id.rsplit("::", n)[0] for id in alive for n in range(1, id.count("::"))}
-    skipped = {test.id for test in head.report.tests if test.outcome == "skipped"}
     folders = tuple(id[: -len(CONFTEST)] for id in alive if f"/{id}".endswith(f"/{CONFTEST}"))
     return [
         test.id

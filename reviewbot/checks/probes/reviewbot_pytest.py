@@ -55,7 +55,8 @@ SETS_UP = re.compile(r"\bmanage\b|runtests|django test|pytest")  # commands that
 SETTINGS = re.compile(
     r"""(?:DJANGO_SETTINGS_MODULE("|')?[] ]*[,:=] *(?(1)["'])["']?|test.* --settings[= ])([\w.]+)"""
 )
-# A file called tests.py, or in such a way, has tests only if it has one of these words.
+# By default, a file called tests.py, or in such a way, has tests only if it has one of these words.
+IS_ODD = re.compile(r"/test(?!_)[^/]*(?<!_test)\.py$")
 IS_TEST = re.compile(r"\bassert|unittest|pytest|TestCase")
 OPENED: list[int] = []
 
@@ -73,6 +74,7 @@ class Reporter:
     def __init__(self, changed: dict[str, list[int]], root: str) -> None:
         self.changed = set(changed)
         self.root = root
+        self.odd: re.Pattern[str] | None = None  # names of files that may have no tests
         self.lines = {p: frozenset(changed[p]) for p in changed if p[-3:] == ".py" and changed[p]}
         self.coverage: Any = None
         self.is_told_apart = True
@@ -138,7 +140,7 @@ class Reporter:
         """Skip modules that only have the name of tests, and others if importing takes too long."""
         is_file = isinstance(collector, pytest.Module) and not isinstance(collector, pytest.Package)
         path = os.path.join(self.root, collector.nodeid)
-        if is_file and re.search(r"/test[^_/]*\.py$", path) and not IS_TEST.search(text_of(path)):
+        if is_file and self.odd and self.odd.search(path) and not IS_TEST.search(text_of(path)):
             return CollectReport(collector.nodeid, "passed", None, [])
         if self.now() - self.began < COLLECTION * self.seconds or not is_file:
             return None
@@ -214,13 +216,15 @@ class Reporter:
         return failure(re.sub("^E ", "", said), shown, **found)
 
     def pytest_collectreport(self, report: Any) -> None:
+        file = os.path.join(self.root, report.fspath)
+        if report.skipped:
+            write(test={"id": relative(file), "outcome": "skipped"})
         if report.failed:
             text = report.longreprtext
             lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
             message = lines[-1] if lines else last_line(text)
             frames = FRAME.findall(text) + UNREADABLE.findall(text)
             _, mark, name = report.nodeid.partition("::")  # of a class that cannot be collected
-            file = os.path.join(self.root, report.fspath)
             if os.path.isdir(file):  # it stands for what pytest loads first
                 file = os.path.join(file, "conftest.py")
             write_broken(file, message, text, frames_in_tree(frames), mark + name)
@@ -292,9 +296,10 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     pytest ends before a session begins then.
     """
     use_settings_of_django(early_config)
+    reporter = Reporter(json.loads(text_of(CHANGED) or "{}"), str(early_config.rootpath))
     if (files := early_config.getini("python_files")) == ["test_*.py", "*_test.py"]:  # the default
         files.append("test*.py" if sys.argv[0] == "-c" else "tests.py")  # lent: as unittest
-    reporter = Reporter(json.loads(text_of(CHANGED) or "{}"), str(early_config.rootpath))
+        reporter.odd = IS_ODD
     early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
     if error := result.excinfo and result.excinfo[1]:
