@@ -1,5 +1,6 @@
 """The REST API: a server in a process of its own, asked over HTTP."""
 
+import asyncio
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +21,9 @@ from jsonschema import Draft202012Validator
 from msgspec import Struct
 
 from reviewbot.cli.commands import reviewbot
-from reviewbot.server.app import ROUTES, openapi
+from reviewbot.events import Emit
+from reviewbot.server.app import MAX_WAITING, ROUTES, ApiError, Failure, Jobs, ReviewOrder, openapi
+from reviewbot.state import State
 from tests import fake_openai
 from tests.served import configuration, configure, wait_until
 from tests.vendor_server import Received, Sent, VendorServer
@@ -27,6 +31,7 @@ from tests.vendor_server import Received, Sent, VendorServer
 pytest_plugins = ["postgres"]
 shop = test_talk.shop  # a fixture
 TOKEN = "a token of the test"
+SECRET = "ghp_" + "a1B2" * 9
 PATCH = (
     "--- a/a.py\n+++ b/a.py\n@@ -1 +1,6 @@\n x = 1\n+<<<<<<< ours\n+a\n+=======\n+b\n+>>>>>>> b\n"
 )
@@ -45,13 +50,16 @@ UNCLEAR = (
 class Client(Struct):
     """Asks a server that runs."""
 
+    host: str
     port: int
     process: Any
+    token: str = TOKEN
 
     def ask(
-        self, method: str, path: str, body: Any = None, token: str = TOKEN, **more: str
+        self, method: str, path: str, body: Any = None, token: str | None = None, **more: str
     ) -> tuple[int, Any]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection(self.host, self.port, timeout=30)
+        token = self.token if token is None else token
         content = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
         headers = {"Authorization": f"Bearer {token}", "Content-Length": str(len(content)), **more}
         connection.request(method, path, content, headers)
@@ -71,7 +79,12 @@ class Client(Struct):
 
 
 def negotiator(received: Received) -> Sent:
-    return fake_openai.answer(json.dumps(test_talk.negotiator(received)))
+    """Plans a clock, too, and writes no test for it."""
+    increments = [{"title": "A clock", "behaviour": "It ticks."}]
+    develops = {"# Task: plan": {"increments": increments}, "# Task: write": {"test": ""}}
+    prompt = test_talk.prompt_of(received)
+    said = next((said for task, said in develops.items() if task in prompt), None)
+    return fake_openai.answer(json.dumps(said or test_talk.negotiator(received)))
 
 
 @contextmanager
@@ -82,9 +95,9 @@ def serving(*options: str, token: str = TOKEN) -> Iterator[Client]:
     assert process.stderr
     try:
         line = process.stderr.readline()
-        port = re.search(r" at http://(?:127\.0\.0\.1|\[::1\]):(\d+)$", line.strip())
-        assert port, line + process.stderr.read()
-        yield Client(int(port[1]), process)
+        place = re.search(r" at http://(127\.0\.0\.1|\[::1\]):(\d+)$", line.strip())
+        assert place, line + process.stderr.read()
+        yield Client(place[1].strip("[]"), int(place[2]), process)
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
@@ -105,14 +118,23 @@ def test_a_review_is_ordered_watched_and_read(shop: Project) -> None:
         assert 'event: progress\ndata: {"what":"job","name":"ruff"' in events
         path, after = f"/v1/jobs/{job['id']}/events", {"Last-Event-ID": "9" * 5000}
         assert client.ask("GET", path, **after)[1] == events
+        assert client.ask("GET", path, **{"Last-Event-ID": "1"})[1] == events.partition("\n\n")[2]
         by_patch = client.finish({"kind": "review", "patch": PATCH})["result"]
         assert by_patch["findings"][0]["result"]["name"] == "conflict-marker"
 
 
-@pytest.mark.usefixtures("shop")
-def test_the_address_that_is_printed_is_a_url_with_ipv6_too() -> None:
-    with serving("--host", "::1"):
-        pass
+def test_the_address_and_the_token_that_are_printed_are_used_with_ipv6_too(shop: Project) -> None:
+    """What is not committed is reviewed, and its tests do not run."""
+    (shop.folder / "test_prices.py").write_text("def test_price():\n    undefined()\n")
+    with serving("--host", "::1", "--no-exec", token="") as client:
+        assert client.ask("GET", "/v1/jobs")[0] == 401
+        client.token = client.process.stderr.readline().removeprefix("reviewbot: the token is ")[
+            :-1
+        ]
+        found = client.finish({"kind": "review"})["result"]
+        assert [finding["title"] for finding in found["findings"]] == ["Undefined name `undefined`"]
+        said = {check["check"]: check["text"] for check in found["checks"]}
+        assert said["pytest"] == "was not run: nothing of the change is executed (--no-exec)"
 
 
 def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:
@@ -123,6 +145,9 @@ def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:
         assert job["state"] == "done"
         (fixed,) = job["result"]["fixes"]
         assert (fixed["outcome"], fixed["author"]) == ("fixed", "ruff")
+        assert not fixed.keys() & {"files", "evidence", "tree"}  # they are large
+        (kept,) = client.ask("GET", "/v1/reviews")[1]
+        assert client.ask("GET", f"/v1/reviews/{kept['id']}")[1] == job["result"]["review"]
         assert "+print(PRICES['tea'] == 3)" in fixed["diff"]
         assert (shop.folder / "prices.py").read_text() == text
         for order in (
@@ -134,6 +159,13 @@ def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:
             assert lost["state"] == "failed", order
             assert "nobody to write code" in lost["error"]["message"]
             assert lost["error"]["hint"] == "reviewbot models list"
+        for more, words in (
+            ({"findings": ["F9"]}, "there is no finding F9"),
+            ({"goal": "tests", "paths": ["gone.py"]}, "gone.py is no file of the repository"),
+        ):
+            assert words in client.finish({"kind": "fix", **more})["error"]["message"]
+        newest, *_, oldest = client.ask("GET", "/v1/jobs")[1]
+        assert (newest["order"]["goal"], oldest["order"]["target"]) == ("tests", "HEAD")
 
 
 @pytest.mark.usefixtures("shop")
@@ -141,7 +173,7 @@ def test_a_negotiation_and_its_turns() -> None:
     with VendorServer(negotiator).running() as server:
         configure(configuration(server.url))
         with serving() as client:
-            job = client.finish({"kind": "negotiate", "question": "How? ghp_" + "a1B2" * 9})
+            job = client.finish({"kind": "negotiate", "question": f"How? {SECRET}"})
             assert [idea["standing"] for idea in job["result"]["ideas"]] == ["contested", "agreed"]
             (session,) = client.ask("GET", "/v1/sessions")[1]
             assert session["subject"]["kind"] == "negotiation"
@@ -149,7 +181,14 @@ def test_a_negotiation_and_its_turns() -> None:
             assert {turn["phase"] for turn in whole["turns"]} >= {"critic/brainstorm"}
             assert whole["turns"][0]["request"]["model"] in "abc"
             assert [idea["id"] for idea in whole["outcome"]["ideas"]] == ["I1", "I2"]
-            assert "ghp_a1" not in json.dumps(whole)
+            assert SECRET not in json.dumps(whole)
+            _, events = client.ask("GET", f"/v1/jobs/{job['id']}/events")
+            assert '"what":"call","name":"critic/brainstorm"' in events
+            job = client.finish({"kind": "develop", "specification": "It ticks."})
+            assert "optimizer gave no test for step 1" in job["error"]["message"]
+            assert "It ticks." in test_talk.prompt_of(server.received[-1])
+            _, events = client.ask("GET", f"/v1/jobs/{job['id']}/events")
+            assert '"what":"step","name":"step 1 of 1: A clock"' in events
 
 
 def test_a_ledger_of_a_team_shows_sessions_of_this_project_alone(
@@ -208,6 +247,36 @@ def test_who_watches_a_job_is_told_that_the_server_ends() -> None:
             assert last.startswith("event: end\n")
             assert '"state":"cancelled"' in last
             assert client.process.communicate(timeout=10)[1] == "reviewbot: interrupted\n"
+
+
+def test_a_bug_ends_its_job_alone_and_few_jobs_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """50 wait; of those that ended, 100 are there when the next one is ordered."""
+
+    def fail(_: Emit) -> Any:
+        raise RuntimeError(SECRET)
+
+    async def order() -> None:
+        jobs = Jobs(fail, State(tmp_path))
+        for number in (1, 2, 3):
+            given = [jobs.start(ReviewOrder()) for _ in range(MAX_WAITING)]
+            with pytest.raises(ApiError, match="50 jobs wait already") as caught:
+                jobs.start(ReviewOrder())
+            assert caught.value.status == 429
+            assert [number async for number, _ in jobs.events(given[-1])] == []
+            assert {job.state for job in given} == {"failed"}
+            assert len(jobs.by_id) == 50 * number
+        assert given[-1].error == Failure("this is a bug in reviewbot: RuntimeError")
+        last = jobs.start(ReviewOrder())
+        assert [*jobs.by_id.values()][-51:] == [*given, last]
+        assert len(jobs.by_id) == 101
+        await jobs.cancel()
+
+    asyncio.run(order())
+    logged = capsys.readouterr().err
+    assert "RuntimeError: «secret:github-token»" in logged
+    assert SECRET not in logged
 
 
 @pytest.fixture(scope="module")
