@@ -78,12 +78,19 @@ class Client(Struct):
         return self.ask("GET", f"/v1/jobs/{job['id']}")[1]
 
 
+CLAIM = {"path": "prices.py", "line": 1, "quote": "PRICES = {'tea': 3}", "title": "It is wrong"}
+CLAIM |= {"category": "correctness", "severity": "high", "trigger": "tea", "refuted_if": "never"}
+ANSWERS = {
+    "# Task: plan": {"increments": [{"title": "A clock", "behaviour": "It ticks."}]},
+    "# Task: write": {"test": ""},
+    "# Task: find defects": {"claims": [{**CLAIM, "consequence": SECRET}]},
+}
+
+
 def negotiator(received: Received) -> Sent:
-    """Plans a clock, too, and writes no test for it."""
-    increments = [{"title": "A clock", "behaviour": "It ticks."}]
-    develops = {"# Task: plan": {"increments": increments}, "# Task: write": {"test": ""}}
+    """Finds a defect, too, and plans a clock, for which it writes no test."""
     prompt = test_talk.prompt_of(received)
-    said = next((said for task, said in develops.items() if task in prompt), None)
+    said = next((said for task, said in ANSWERS.items() if task in prompt), None)
     return fake_openai.answer(json.dumps(said or test_talk.negotiator(received)))
 
 
@@ -181,8 +188,15 @@ def test_a_negotiation_and_its_turns() -> None:
             assert {turn["phase"] for turn in whole["turns"]} >= {"critic/brainstorm"}
             assert whole["turns"][0]["request"]["model"] in "abc"
             assert [idea["id"] for idea in whole["outcome"]["ideas"]] == ["I1", "I2"]
-            assert SECRET not in json.dumps(whole)
             _, events = client.ask("GET", f"/v1/jobs/{job['id']}/events")
+            events, *_ = events.partition("event: end")  # that has what was ordered
+            assert SECRET not in json.dumps([job["result"], whole, events])
+            (found,) = client.finish({"kind": "review"})["result"]["findings"]
+            assert found["consequence"] == "«secret:github-token»"
+            newest, _ = client.ask("GET", "/v1/sessions")[1]
+            _, whole = client.ask("GET", f"/v1/sessions/{newest['id']}")
+            assert whole["review"]["findings"] == [found]
+            assert SECRET not in json.dumps(whole)
             assert '"what":"call","name":"critic/brainstorm"' in events
             job = client.finish({"kind": "develop", "specification": "It ticks."})
             assert "optimizer gave no test for step 1" in job["error"]["message"]

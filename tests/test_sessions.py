@@ -13,9 +13,10 @@ import pytest
 import test_paid
 from conftest import Project
 from msgspec.structs import replace
+from test_calibration import review_of
 from test_paid import configuration, configure, debate, run
 
-from reviewbot.cli.sessions import chat_lines, transcript
+from reviewbot.cli.sessions import chat_lines, preference_lines, transcript
 from reviewbot.llm.provider import ToolCall, ToolTurn
 from reviewbot.store.sessions import Record, Session, Subject, Turn
 from tests.vendor_server import Received, Sent, VendorServer
@@ -167,9 +168,13 @@ def test_steps_with_tools_are_part_of_a_conversation() -> None:
     turn = Turn(agent="critic", phase=label, **who, **asked, **none)
     after = json.dumps({**first, "turns": [step]})
     last = replace(turn, request=after, reply='{"text": "no", "usage": null}')
-    turns = (turn, last, replace(turn, reply="", message="it refused"))
-    session = Session(id=1, subject=Subject(project="", target="", version=""), started="")
+    unusable = replace(last, state="rejected")
+    turns = (turn, last, unusable, replace(turn, reply="", message="it refused"))
+    review = msgspec.json.encode(review_of(ruling="not_real", status="recorded")).decode()
+    subject = Subject(project="", target="", version="")
+    session = Session(id=1, subject=subject, started="", review=review)
     record = Record(session=session, agents=(), turns=turns)
+    assert [*preference_lines(record, ())] == []  # who is unsure is not wrong
     lines = [json.loads(line) for line in chat_lines(record)]
     assert [line["tools"] for line in lines] == [[{"type": "function", "function": tool}]] * 2
     wish, end = (line["messages"] for line in lines)

@@ -126,7 +126,19 @@ def test_what_a_fallback_said_is_not_held_against_the_model_of_the_agent(store: 
     ask(store, session, agent="critic", provider="ollama", model="qwen")
     ask(store, session, "more", agent="reviewer", provider="openai", model="gpt")
     store.run(end_session, session)
+    store.run(start_session, SUBJECT, LATER)  # what runs has no outcome yet
     assert store.run(list_outcomes) == [("{}", {"reviewer": "openai:gpt"})]
+
+
+def test_outcomes_are_those_of_the_newest_hundred_sessions(store: Store) -> None:
+    def add(connection: Connection) -> None:
+        for number in range(101):
+            session = start_session(connection, replace(SUBJECT, target=f"{number}"), START)
+            end_session(connection, session, f'{{"number": {number}}}')
+
+    store.run(add)
+    numbers = [json.loads(review)["number"] for review, _ in store.run(list_outcomes)]
+    assert numbers == [*range(100, 0, -1)]
 
 
 def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> None:

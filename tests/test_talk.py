@@ -60,7 +60,8 @@ def prompt_of(received: Received) -> str:
 
 
 def proposal(title: str) -> dict[str, str]:
-    return {"title": title, "proposal": f"How: {title}.", "benefit": "Fast.", "risk": "Stale."}
+    risk = "Stale: ghp_" + "a1B2" * 9
+    return {"title": title, "proposal": f"How: {title}.", "benefit": "Fast.", "risk": risk}
 
 
 def negotiator(received: Received) -> Any:
@@ -92,6 +93,7 @@ def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(serve: Se
     assert "reviewer objects: b on the cache" in done.stdout
     assert "Proposed by optimizer, critic." in done.stdout
     assert "Decided: I2." in done.stdout
+    assert "    Risk: Stale: «secret:github-token»\n" in done.stdout
     prompts = [prompt_of(received) for received in server.received]
     assert all('## "prices.py"' in prompt for prompt in prompts)
     # Nobody sees what the others propose, nor whose an idea is.

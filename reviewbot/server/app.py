@@ -10,7 +10,7 @@ import hmac
 import json
 import sys
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, closing
 from datetime import UTC, datetime
 from functools import partial
@@ -33,7 +33,7 @@ from reviewbot.fixing import develop, fix, pursue
 from reviewbot.git.diff import load_patch
 from reviewbot.pipeline import review
 from reviewbot.reports import FORMATS, render
-from reviewbot.reports.words import Style
+from reviewbot.reports.words import Style, redacted
 from reviewbot.services import Host
 from reviewbot.state import State, read_review
 from reviewbot.store.database import open_store
@@ -167,7 +167,7 @@ class Jobs:
             await asyncio.sleep(0.1)
 
     def _add(self, id: str, event: Event) -> None:
-        self._events[id].append(replace(event, text=event.text[:MAX_TEXT]))
+        self._events[id].append(replace(event, text=redact(event.text)[0][:MAX_TEXT]))
 
     async def _run(self, job: Job) -> None:
         try:
@@ -232,8 +232,7 @@ class Api:
             order = msgspec.json.decode(await request.body(), type=Order)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ClientDisconnect) as error:
             raise ApiError(422, f"the order cannot be read: {error}", "see /openapi.json") from None
-        job = self._jobs.start(order)
-        return _json(job, 202, {"location": f"/v1/jobs/{job.id}"})
+        return _json(self._jobs.start(order), 202)
 
     async def list_jobs(self, _: Request) -> Response:
         return _json([replace(job, result=None) for job in reversed(self._jobs.by_id.values())])
@@ -279,7 +278,7 @@ class Api:
         return _json([_without(session, "review") for session in sessions])
 
     async def show_session(self, request: Request) -> Response:
-        """Agents, every question and answer, and what was tried, without secrets."""
+        """Agents, every question and answer, and what was tried."""
         id = request.path_params["id"]
         is_id = id.isdecimal() and len(id) < 19  # SQLite's integers have 64 bits
         record = await asyncio.to_thread(self._read, load_session, int(id)) if is_id else None
@@ -287,13 +286,12 @@ class Api:
             raise ApiError(404, "there is no such session", "see /v1/sessions")
         turns = []
         for turn in record.turns:
-            texts = {name: redact(getattr(turn, name))[0] for name in ("request", "reply")}
-            decoded = {name: json.loads(text) if text else None for name, text in texts.items()}
+            decoded = {n: json.loads(getattr(turn, n) or "null") for n in ("request", "reply")}
             turns.append({**asdict(turn), **decoded})
-        review, document = read_review(record.session.review), redact(record.session.review)[0]
+        review = read_review(record.session.review)
         more = {"agents": record.agents, "turns": turns, "trials": record.trials, "review": review}
         # What a negotiation or a chat ended with.
-        more["outcome"] = json.loads(document or "null") if review is None else None
+        more["outcome"] = json.loads(record.session.review or "null") if review is None else None
         return _json({**_without(record.session, "review"), **more})
 
     async def show_schema(self, _: Request) -> Response:
@@ -396,5 +394,6 @@ def _without(document: Struct, *names: str) -> dict[str, Any]:
     return {name: value for name, value in asdict(document).items() if name not in names}
 
 
-def _json(value: Any, status: int = 200, headers: Mapping[str, str] = {}) -> Response:
-    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
+def _json(value: Any, status: int = 200) -> Response:
+    """JSON without secrets."""
+    return Response(msgspec.json.encode(redacted(value)), status, media_type="application/json")

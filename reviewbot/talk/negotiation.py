@@ -19,6 +19,7 @@ from reviewbot.debate.case import alike
 from reviewbot.debate.panel import Absence
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.llm.client import Totals
+from reviewbot.reports.words import redacted
 from reviewbot.services import Host, open_services
 from reviewbot.text.secrets import shown
 
@@ -153,7 +154,7 @@ async def negotiate(
             usage=services.client.totals,
         )
         try:
-            result = replace(result, decision=decide(result))
+            result = replace(redacted(result), decision=decide(result))
         finally:  # also if the person leaves it open
             await services.finish(msgspec.json.encode(result).decode())
     return result
