@@ -131,18 +131,21 @@ def test_a_test_that_the_change_broke_is_evidence_enough(project: Project) -> No
     test = "from m import f{0}\n\n\ndef test_f{0}():\n    for x in (-3, 2, 3):\n        "
     test += "assert f{0}(x) == ({1})\n"
     tests = {f"test_f{n}.py": test.format(n, right) for n, (right, _) in enumerate(BODIES)}
-    for each in zip(*BODIES, strict=True):
-        text = "\n\n".join(BODY.format(n, returned) for n, returned in enumerate(each))
-        project.commit("Commit", {"m.py": text, **tests})
-        tests = {"more.txt": "More.\n"}
+    right, broken = (
+        "".join(BODY.format(n, returned) for n, returned in enumerate(each))
+        for each in zip(*BODIES, strict=True)
+    )
+    # Every line changes, so that no test runs once more to find the edit that breaks it.
+    project.commit("Begin", {"m.py": right.replace("(x):", "(x) :"), **tests})
+    project.commit("Break", {"m.py": broken})
 
     def answer(label: str, _: str) -> Any:
         if "/fix_" not in label:
             return {"edits": [], "objections": []}
         number, attempt = (int(word) for word in re.findall(r"\d+", label))
-        n, (right, broken) = number - 1, BODIES[number - 1]
-        returned, more, _ = WRONG_FIXES[n] if attempt == 1 else (right, None, "")
-        edits = [("m.py", BODY.format(n, broken), BODY.format(n, returned)), *filter(None, [more])]
+        n, (before, after) = number - 1, BODIES[number - 1]
+        returned, more, _ = WRONG_FIXES[n] if attempt == 1 else (before, None, "")
+        edits = [("m.py", BODY.format(n, after), BODY.format(n, returned)), *filter(None, [more])]
         return {"edits": [dict(zip(("path", "find", "replace"), e, strict=True)) for e in edits]}
 
     _, results, _ = fix_head(project, answer)
@@ -150,8 +153,7 @@ def test_a_test_that_the_change_broke_is_evidence_enough(project: Project) -> No
         assert result.outcome == "fixed", (result.reasons, [a.reasons for a in result.attempts])
         said = "\n".join(reason for attempt in result.attempts for reason in attempt.reasons)
         assert words in said
-    text = "\n\n".join(BODY.format(n, right) for n, (right, _) in enumerate(BODIES))
-    assert results[-1].files == {"m.py": text.encode()}
+    assert results[-1].files == {"m.py": right.encode()}
 
 
 def claims_about(path: str, line: int, quote: str, test: str = "") -> dict[str, Any]:
