@@ -314,7 +314,7 @@ class Writer(Struct):
                     staged = await self.git.changed_entries(old, paths)
                     if kept := [path for path in paths if path not in staged]:
                         tree = ("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *kept)
-                        gone = _join(f"0 {self.git.zero}\t{path}" for path in kept)
+                        gone = _join(f"0 {'0' * len(old)}\t{path}" for path in kept)
                         entries = gone + await self.git(*tree)
                         words = ("update-index", "-z", "--index-info")
                         await self.git(*words, stdin=entries, stdout=self.git.lock)
@@ -339,10 +339,6 @@ class UserGit(Git, frozen=True, kw_only=True):
 
     place: Place
     lock: BinaryIO
-
-    @property
-    def zero(self) -> str:
-        return "0" * len(self.place.empty_tree)
 
     async def find_commit(self, ref: str) -> str:
         return await self.line("rev-parse", "--verify", "--quiet", ref + "^{commit}")
@@ -381,9 +377,8 @@ class UserGit(Git, frozen=True, kw_only=True):
 
     async def update_refs(self, refs: Iterable[RefChange]) -> None:
         """All of them or none. Raises WriteError."""
-        orders = _join(
-            f"update {name}\0{new or self.zero}\0{old or self.zero}" for name, old, new in refs
-        )
+        zero = "0" * len(self.place.empty_tree)
+        orders = _join(f"update {name}\0{new or zero}\0{old or zero}" for name, old, new in refs)
         try:
             words = ("update-ref", "-m", "reviewbot fix", "-z", "--stdin")
             await self(*words, stdin=orders, stdout=self.lock)
