@@ -252,9 +252,11 @@ class Api:
         async def stream() -> AsyncIterator[bytes]:
             after = int(last) if last.isdecimal() and len(last) < 19 else 0
             async for number, event in self._jobs.events(job, after):
-                text = msgspec.json.encode(event)
-                yield b"id: %d\nevent: progress\ndata: %b\n\n" % (number, text)
-            yield b"event: end\ndata: %b\n\n" % msgspec.json.encode(replace(job, result=None))
+                yield b"id: %d\nevent: progress\ndata: %b\n\n" % (
+                    number,
+                    msgspec.json.encode(event),
+                )
+            yield b"event: end\ndata: %b\n\n" % _json(replace(job, result=None)).body
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
