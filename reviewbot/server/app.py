@@ -252,11 +252,8 @@ class Api:
         async def stream() -> AsyncIterator[bytes]:
             after = int(last) if last.isdecimal() and len(last) < 19 else 0
             async for number, event in self._jobs.events(job, after):
-                yield b"id: %d\nevent: progress\ndata: %b\n\n" % (
-                    number,
-                    msgspec.json.encode(event),
-                )
-            yield b"event: end\ndata: %b\n\n" % _json(replace(job, result=None)).body
+                yield b"id: %d\nevent: progress\ndata: " % number + _document(event) + b"\n\n"
+            yield b"event: end\ndata: " + _document(replace(job, result=None)) + b"\n\n"
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
@@ -397,5 +394,9 @@ def _without(document: Struct, *names: str) -> dict[str, Any]:
 
 
 def _json(value: Any, status: int = 200) -> Response:
+    return Response(_document(value), status, media_type="application/json")
+
+
+def _document(value: Any) -> bytes:
     """JSON without secrets."""
-    return Response(msgspec.json.encode(redacted(value)), status, media_type="application/json")
+    return msgspec.json.encode(redacted(value))
