@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.config.load import flag_layer
 from reviewbot.git.repository import Repository
+from reviewbot.github.pulls import MAX_CHARACTERS, State, decode_state, encode_state
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, Usage
 from reviewbot.pipeline import review
@@ -248,6 +249,15 @@ def test_what_is_dismissed_during_a_review_does_not_stand_nor_do_its_copies(
     assert list(result.reported) == []
     assert result.memory
     assert {finding.dismissed for finding in result.memory.findings} == {"-"}
+
+
+def test_findings_with_many_copies_leave_room_for_what_else_is_remembered(reviews: Reviews) -> None:
+    lines = [f"print(x{name} / {number})\n" for name in range(15) for number in range(51)]
+    reviews.project.commit("Many", {"a.py": "".join(lines)})
+    assert [len(finding.copies) for finding in reviews.next().reported] == [50] * 15
+    line = encode_state(State(memory=reviews.memory))
+    assert decode_state(line) == State(memory=reviews.memory)
+    assert len(line) < MAX_CHARACTERS / 2
 
 
 def test_no_line_of_a_key_is_shown_or_remembered(reviews: Reviews) -> None:

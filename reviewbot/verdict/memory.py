@@ -25,7 +25,7 @@ from reviewbot.verdict.document import Decided, Finding, Memory, Remembered, Rev
 from reviewbot.verdict.rules import DISMISSED, UNSETTLED
 from reviewbot.version import __version__
 
-MAX_TEXT = 160
+MAX_TEXT, MAX_KEYS = 160, 250  # characters; copies of all findings together
 UNCHANGED = "its lines did not change since it was found"
 NOT_READ = "no panelist read its lines again"
 AGAIN = "a panelist raised it again"
@@ -235,6 +235,7 @@ def _remember(
 ) -> list[Remembered]:
     """What stands now, and what was known before."""
     known = {finding.key: finding for finding in memory.findings}
+    most = MAX_KEYS // (len(review.reported) or 1)
     for finding in review.findings:
         before = known.pop(finding.key, None)
         if finding.status == "recorded":
@@ -243,8 +244,9 @@ def _remember(
             continue
         place = finding.location
         text = _folded(lines_at(place, change, project, shown)[:1])[0]
+        short = {"title": redact(finding.title)[0], "copies": finding.copies[:most]}
         known[finding.key] = Remembered(
-            **_decided(finding) | {"title": redact(finding.title)[0]},
+            **_decided(finding) | short,
             check=finding.result.check if finding.result else before.check if before else "",
             path=place.path if place else "",
             line=place.line if place else 0,
