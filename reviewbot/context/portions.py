@@ -266,8 +266,7 @@ def _cut(sizes: Sequence[int], borders: Sequence[bool], room: float) -> Iterator
     """From where to before where each portion goes."""
     start = size = 0
     for number, (own, is_border) in enumerate(zip(sizes, borders, strict=True)):
-        is_filled = is_border and size >= FILLED * room
-        if number > start and (is_filled or size + own > room):
+        if number > start and (size + own > room or (is_border and size >= FILLED * room)):
             yield start, number
             start, size = number, 0
         size += own

@@ -279,9 +279,8 @@ def coverage_line(review: Review) -> str:
     states = Counter(entry.state for entry in review.coverage)
     if not (total := states.total()):
         return ""
-    what = _numbered(total, "file" if is_whole(review) else "changed file")
     parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
-    text = f"{what}: {', '.join(parts)}"
+    text = f"{_numbered(total, 'file' if is_whole(review) else 'changed file')}: {', '.join(parts)}"
     if statements := sum(entry.statements for entry in review.coverage):
         executed = sum(entry.executed for entry in review.coverage)
         lines = "lines" if is_whole(review) else "changed lines"

@@ -148,12 +148,11 @@ class Store(Struct, eq=False):
     ) -> Result:
         """Run an action in a transaction, again if the server asks for it."""
         connection, pauses = Connection(self.driver, self.owner), [0.01, 0.05, 0.2, 1]
-        # Two readers of SQLite that both come to write would wait for each other.
-        begin = "BEGIN IMMEDIATE" if connection.is_sqlite else "BEGIN"
         with _explained(self.place), self.lock:
             while True:
                 try:
-                    self.driver.execute(begin)
+                    # Two readers of SQLite that both come to write would wait for each other.
+                    self.driver.execute("BEGIN IMMEDIATE" if connection.is_sqlite else "BEGIN")
                     result = action(connection, *args, **named)
                     self.driver.execute("COMMIT")
                     return result

@@ -110,10 +110,9 @@ def find_line_ends(path: str, text: str) -> Iterator[tuple[int, str]]:
     language = language_of(path)
     if language not in LINE_END_OF:
         return
-    line_end = re.compile(LINE_END_OF[language])
     for number, line in enumerate(text.split("\n"), 1):
         content = line.rstrip()
-        if match := line_end.search(content):
+        if match := re.search(LINE_END_OF[language], content):
             what = f"U+{ord(match[0]):04X} ends the line for {language}"
             yield number, f"{what}, so what follows it is code"
         elif language == "java" and (match := re.match(JAVA_ESCAPE, content)):

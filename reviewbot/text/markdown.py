@@ -68,8 +68,7 @@ def whole_lines(text: str, limit: int) -> str:
 def _prose(line: str, text: str) -> str:
     """The line with text that is not code."""
     for word in re.split(r"(\s+|\]\()", text):
-        is_command = not line and SLASH_COMMAND.match(word) is not None
-        if not is_command and not LIVE.search(word):
+        if not LIVE.search(word) and (line or not SLASH_COMMAND.match(word)):
             line = _joined(line, _escape(word) if line else BLOCK_START.sub(r"\1\\", _escape(word)))
             continue
         start = len(word) - len(word.lstrip("([{\"'<"))
