@@ -304,6 +304,7 @@ def test_tests_that_have_no_outcome_any_more() -> None:
         ("a.py::test_a", "passed", [], False),
         ("a.py::test_a", "passed", [outcome("a.py::test_a", "skipped")], True),
         ("a.py::test_a", "passed", [outcome("a.py", "skipped")], True),
+        ("a.py::A::test_a", "passed", [outcome("a.py::A", "skipped")], True),
         ("a.py::test_a", "skipped", [outcome("a.py::test_a", "skipped")], False),
         ("test_c.py::test_c[1]", "passed", [outcome("test_c.py::test_c[2]", "passed")], False),
     ):

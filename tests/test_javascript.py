@@ -339,7 +339,7 @@ import { total } from "../cart.js";
 describe("total", () => {
   it("of two", () => assert.equal(total([1, 2]), 3));
   it("of none is a number", () => assert.equal(typeof total([]), "number"));
-  it.skip("later", () => {});
+  it.skip("later", () => {}); describe.skip("never", () => { it("runs", () => {}); });
 });
 
 test("outer", async (t) => {
@@ -411,7 +411,7 @@ def test_packages_below_one_that_runs_no_tests(project: Project) -> None:
     project.commit("Change", new | wrong)
     review = project.review()
     texts = {check.check: check.text for check in review.checks if "npm-test" in check.check}
-    assert texts == dict.fromkeys(("npm-test a", "npm-test b"), "1 passed, 2 failed, 1 skipped")
+    assert texts == dict.fromkeys(("npm-test a", "npm-test b"), "1 passed, 2 failed, 2 skipped")
     assert {str(finding.location) for finding in review.reported} == {
         *("a/cart.js:1", "b/test/cart.test.js:6", "b/test/cart.test.js:12")
     }
@@ -507,7 +507,7 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
     assert {c.path: (c.executed, c.statements) for c in review.coverage} == {"cart.js": (2, 2)}
     assert review.gaps == (
         "cart.js was only scanned; npm-test is incomplete",
-        "npm-test is incomplete: left no results: mocha (3 passed, 2 failed, 1 skipped)",
+        "npm-test is incomplete: left no results: mocha (3 passed, 2 failed, 2 skipped)",
     )
 
 

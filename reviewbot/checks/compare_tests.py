@@ -135,16 +135,22 @@ def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Proj
     # A file that cannot be loaded stands for all of its tests, a conftest.py for all below it.
     alive = {PART.sub(r"\1", test.id) for test in head.report.tests if test.outcome != "skipped"}
     # Of a test of Node.js that fails by a part, the part alone has an outcome.
-    alive |= {id.rsplit("::", n)[0] for id in alive for n in range(1, id.count("::"))}
+    alive |= {whole for id in alive for whole in _wholes(id)}
     folders = tuple(id[: -len(CONFTEST)] for id in alive if f"/{id}".endswith(f"/{CONFTEST}"))
     return [
         test.id
         for test in base.report.tests
         if test.outcome == "passed"
-        if test.location and (test.id in skipped or test.id.partition("::")[0] not in touched)
+        if test.location
+        if _wholes(test.id) & skipped or test.id.partition("::")[0] not in touched
         if not alive & {PART.sub(r"\1", test.id), test.id.partition("::")[0]}
         if not test.id.startswith(folders)
     ]
+
+
+def _wholes(id: str) -> set[str]:
+    """The id of a test, and those of the suites that it is in, but for its file."""
+    return {id.rsplit("::", n)[0] for n in range(id.count("::"))}
 
 
 def outcome_before(id: str, outcomes: Mapping[str, str], moved: Mapping[str, str]) -> str | None:

@@ -45,7 +45,8 @@ export default async function* report(events) {
     if (type === "test:start") names.splice(data.nesting, Infinity, data.name);
     const error = data?.details?.error;
     const isWhole = data?.details?.type === "suite" || error?.failureType === "subtestsFailed";
-    if ((type !== "test:pass" && type !== "test:fail") || (isWhole && !isHook(error))) continue;
+    const says = !isWhole || isHook(error) || data.skip !== undefined; // of a suite
+    if ((type !== "test:pass" && type !== "test:fail") || !says) continue;
     const isFile = resolve(data.name) === data.file;
     const said = String(error?.cause?.stack ?? error?.cause ?? "");
     const outcome = data.skip !== undefined || data.todo !== undefined ? "skipped"
