@@ -169,6 +169,7 @@ PROTECTED = """
     review.md setup.py setuptests.js setuptests.tsx vagrantfile vitest.workspace.ts wallaby.js
     warp.md constraints/a.in doc/conf.py requirements/a.in requirements.pip docker-bake.ts a.cmake
     my-requirements.txt my-constraints.txt a.ps1 a.tf a.groovy a.mk compose.yml b.dockerfile
+    requirements/licenses.in license-constraints.pip
 """
 
 
