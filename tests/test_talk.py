@@ -1,8 +1,10 @@
 """Negotiations and conversations from the command line, with models behind a server."""
 
+import asyncio
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -27,6 +29,7 @@ from tests.served import configuration, configure, live_in, run, wait_until
 from tests.vendor_server import Received, Sent, VendorServer
 
 Serve = Callable[..., VendorServer]
+KEY = "ghp_" + "a1B2" * 9
 FILES = {"prices.py": "PRICES = {'tea': 3}\n", "notes.txt": "Prices change at night.\n"}
 
 
@@ -60,12 +63,15 @@ def prompt_of(received: Received) -> str:
 
 
 def proposal(title: str) -> dict[str, str]:
-    risk = "Stale: ghp_" + "a1B2" * 9
-    return {"title": title, "proposal": f"How: {title}.", "benefit": "Fast.", "risk": risk}
+    more = {"benefit": "Fast.", "risk": f"Stale: {KEY}"}
+    return {"title": title, "proposal": f"How: {title}.", **more}
 
 
 def negotiator(received: Received) -> Any:
-    """a wants a cache, b a database, c both under other words; b never wants the cache."""
+    """a wants a cache, b a database, c the cache under other words.
+
+    b never wants the cache, c the database only in the end, and to a both are one.
+    """
     model, prompt = received.body["model"], prompt_of(received)
     if "# Task: propose" in prompt:
         titles = {"a": ["Cache the prices"], "b": ["Use a database"], "c": ["Cache prices"]}
@@ -75,16 +81,21 @@ def negotiator(received: Received) -> Any:
     ballots = []
     for id, title in (("I1", "the cache"), ("I2", "the database")):
         if f"## {id}" in prompt:
-            against = (title == "the cache") if model == "b" else is_second and model == "a"
-            choice = "reject" if against else "adopt"
-            idea = written.format(id.lower())
-            ballots.append({"idea": idea, "reason": f"{model} on {title}", "choice": choice})
+            against = {"the cache": is_second or model == "b", "the database": not is_second}
+            choice = "reject" if against[title] and model != "a" else "adopt"
+            vote = {"idea": written.format(id.lower()), "choice": choice}
+            same = "I2" if (model, id) == ("a", "I1") else ""
+            ballots.append({**vote, "reason": f"{model} on {title}", "same_as": same})
     return {"ballots": ballots}
 
 
-def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(serve: Serve) -> None:
+def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(
+    serve: Serve, shop: Project
+) -> None:
     server = serve(negotiator)
-    arguments = ("negotiate", "How do we look up prices?", "--decide", "I2", "--", "prices.py")
+    shop.commit("A key", {"prices.py": f"KEY = '{KEY}'\n"})
+    question = f"How do we look up prices? {KEY}"
+    arguments = ("negotiate", question, "--decide", "I2", "--", "prices.py")
     done = run(*arguments)
     assert done.exit_code == 0, done.output
     # c's cache is a's: its authors have no vote, and b alone cannot reject it.
@@ -95,9 +106,10 @@ def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(serve: Se
     assert "Decided: I2." in done.stdout
     assert "    Risk: Stale: «secret:github-token»\n" in done.stdout
     prompts = [prompt_of(received) for received in server.received]
-    assert all('## "prices.py"' in prompt for prompt in prompts)
-    # Nobody sees what the others propose, nor whose an idea is.
-    assert not any("Cache the prices" in p for p in prompts if "propose" in p[-900:])
+    assert all('## "prices.py"' in prompt and '"notes.txt"' in prompt for prompt in prompts)
+    # Nobody sees a secret, what the others propose, or whose an idea is.
+    first = [prompt for prompt in prompts if "propose" in prompt[-900:]]
+    assert not any(KEY in prompt or "Cache the prices" in prompt for prompt in first)
     assert not any("critic" in prompt or "reviewer" in prompt for prompt in prompts)
     calls = len(server.received)
     found = json.loads(run("negotiate", "--format", "json", *arguments[1:]).stdout)
@@ -166,9 +178,10 @@ def test_without_a_person_nothing_is_decided(serve: Serve) -> None:
     wrong = run("negotiate", "How?", "--decide", "I7")
     assert wrong.exit_code == 2
     assert "there is no idea I7\nsay I1, I2, or none\n" in wrong.stderr
+    assert run("sessions").stdout.count("Negotiation done") == 2
     assert "no idea is named\nsay I1, I2, or none\n" in run("negotiate", "How?", "--decide=").stderr
-    for ids in ("I2,", "2", "i2."):
-        assert "Decided: I2." in run("negotiate", "How?", f"--decide={ids}").stdout
+    for ids, decided in (("I2,", "I2"), ("2", "I2"), ("i2.", "I2"), ("none", "none of it")):
+        assert f"Decided: {decided}.\n" in run("negotiate", "How?", f"--decide={ids}").stdout
 
 
 def test_what_cannot_be_negotiated(serve: Serve) -> None:
@@ -254,12 +267,11 @@ def talker(received: Received) -> Any:
     return {"answer": f"a read {len(results)} results\nand history: {'c here' in prompt}"}
 
 
-def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(serve: Serve) -> None:
+def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = serve(talker)
-    secret = "ghp_" + "a1B2" * 9
-    said = (
-        f"What does tea cost? {secret}\n/all Who is there?\nAnd now?\n/models\n/cost\n/quit\nno\n"
-    )
+    said = f"What does tea cost? {KEY}\n/all Who is there?\nAnd now?\n/models\n/cost\n/quit\nno\n"
     done = run("chat", text=said)
     assert done.exit_code == 0, done.output
     for words in (
@@ -274,31 +286,43 @@ def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(serve: Serv
     ):
         assert words in done.stderr
     asked = [prompt_of(received) for received in server.received]
+    assert all('"notes.txt"' in prompt for prompt in asked)
+    # Who is consulted sees nothing but the question.
+    consulted = next(r for r in server.received if "tea cost?" not in prompt_of(r))
+    assert "What is tea?" in prompt_of(consulted)
+    assert "tools" not in consulted.body
     assert any("nobody is called z; there is a, b, c" in prompt for prompt in asked)
+    monkeypatch.setenv("FORCE_COLOR", "1")
     again = run("chat", text=said)
+    said_by_b, said_by_c = (
+        re.search(rf"\x1b\[(\d+)m  {words}", again.stderr) for words in ("b: b says", "c: c found")
+    )
+    assert said_by_b
+    assert said_by_c
+    assert said_by_b[1] != said_by_c[1]
     assert again.stdout.partition("0 calls")[0] == done.stdout.partition("17 calls")[0]
     assert len(server.received) == len(asked)
     first = json.loads(run("sessions", "show", "1").stdout)["chat"][0]
     assert first["text"].startswith("What does tea cost? «secret:")
-    assert not any(secret in prompt for prompt in asked)
+    assert not any(KEY in prompt for prompt in asked)
     assert "consult_1" in run("sessions", "show", "1", "-v").output
 
 
 def test_the_panel_of_a_conversation_sees_the_last_review(serve: Serve, shop: Project) -> None:
     server = serve(talker)
-    key = "ghp_" + "a1B2" * 9
-    (shop.folder / "key.txt").write_text(key)
+    (shop.folder / "key.txt").write_text(KEY)
     shop.git("add", "key.txt")
     assert run("hook", "run", "pre-commit").exit_code == 1
     run("chat", text="Hello?\n")
     prompt = prompt_of(server.received[-1])
     assert '## "The last review, of --staged"' in prompt
     assert "F1  critical  key.txt:1" in prompt
-    assert key not in prompt
+    assert KEY not in prompt
     run("chat", text=f"{'Long. ' * 11_000}\nHello?\n")
     first, second = map(prompt_of, server.received[-2:])
     assert "without its beginning" not in first
     assert "so far, without its beginning" in second
+    assert 9_000 < second.count("Long. ") < 11_000
 
 
 def test_a_leads_and_others_are_asked_by_name(serve: Serve) -> None:
@@ -347,6 +371,18 @@ def test_both_work_from_python(serve: Serve) -> None:
     outcome = reviewbot.negotiate("How?", ["prices.py"])
     assert [idea.standing for idea in outcome.ideas] == ["contested", "agreed"]
     assert outcome.decision is None
+
+    async def talk() -> dict[str, str]:
+        async with reviewbot.open_chat() as chat:
+            await chat.say("Who is there?", "c")
+            return await chat.say("And now?", "a", "b")
+
+    answers = {"a": "a read 0 results\nand history: True", "b": "b says three"}
+    assert asyncio.run(talk()) == answers
+    # Nobody has more than five ideas.
+    many = [proposal(word) for word in ("red", "green", "blue", "black", "white", "brown")]
+    serve(lambda r: {"ideas": many} if "propose" in prompt_of(r)[-900:] else negotiator(r))
+    assert len(reviewbot.negotiate("Which?").ideas) == 5
 
 
 def test_of_many_files_models_see_the_names_of_folders() -> None:

@@ -19,7 +19,7 @@ from reviewbot.llm.ledger import Ledger
 from reviewbot.llm.prices import Budget, dollars, load_pace, save_paces
 from reviewbot.llm.provider import ModelRequest
 from reviewbot.text.plain import plain
-from reviewbot.verdict.calibration import SCORES, Score, Scores
+from reviewbot.verdict.calibration import SCORES, Scores
 
 WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 
@@ -44,9 +44,8 @@ async def list_() -> None:
         if price:
             cost = f"${price.input:g} in, ${price.output:g} out a million tokens"
             cost = cost if price.input or price.output else "free"
-        known = scores.get(name, Score())
-        right = f"; right in {known.right} of {known.settled} settled judgements"
-        lines.append(f"  {role:10} {name}  {cost}{right if known.settled else ''}")
+        known = f"; {scores[name].words}" if name in scores else ""
+        lines.append(f"  {role:10} {name}  {cost}{known}")
     lines += [*(f"  {note}" for note in notes), "", "Providers"]
     wanted = {*providers.wanted_vendors(settings.providers, variables), *connections}
     for name in dict.fromkeys((*providers.all_vendors(), *settings.providers)):

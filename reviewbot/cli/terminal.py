@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import sys
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, wraps
@@ -115,7 +114,8 @@ def say(line: str, *, by: str = "") -> None:
 
     text, is_colored = safe(line), bool(by) and uses_color()
     if is_colored:
-        text = click.style(text, fg=COLORS[zlib.crc32(by.encode()) % len(COLORS)])
+        known: dict[str, int] = click.get_current_context().meta.setdefault("reviewbot.colors", {})
+        text = click.style(text, fg=COLORS[known.setdefault(by, len(known)) % len(COLORS)])
     with suppress(OSError):  # nobody reads it, or the terminal has gone
         click.echo(text, err=True, color=is_colored)
 

@@ -21,8 +21,8 @@ class Score(Struct, frozen=True):
     wrong: int = 0
 
     @property
-    def settled(self) -> int:
-        return self.right + self.wrong
+    def words(self) -> str:
+        return f"right in {self.right} of {self.right + self.wrong} settled judgements"
 
 
 Scores = dict[str, Score]  # of each model, as `provider:model`
@@ -64,7 +64,7 @@ def uncounted(scores: Scores, panelists: Sequence[Panelist]) -> dict[str, str]:
     for panelist in panelists:
         model = f"{panelist.provider}:{panelist.model}"
         known = scores.get(model, Score())
-        if known.settled >= MIN_SETTLED and known.right < known.wrong:
-            words = f"{model} was right in {known.right} of {known.settled} settled judgements"
-            found[panelist.name] = f"The votes of {panelist.name} do not count: {words}."
+        if known.right + known.wrong >= MIN_SETTLED and known.right < known.wrong:
+            words = f"The votes of {panelist.name} do not count"
+            found[panelist.name] = f"{words}: {model} was {known.words}."
     return found if 2 * len(found) < len(panelists) else {}
