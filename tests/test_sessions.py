@@ -133,9 +133,12 @@ def test_conversations_and_preferences_are_exported_without_secrets(tmp_path: Pa
     assert len(file.read_text().splitlines()) == 2
     assert run("sessions", "export", "9").exit_code == 2
     run("dismiss", "F1", "--reason", "It is meant so")  # who denied it was right
-    pairs = lines_of("--format", "preferences")
-    chosen = [json.loads(pair["chosen"])["judgements"][0]["stance"] for pair in pairs]
-    assert sorted(chosen) == ["not_real", "real"]
+    for file in (".git/reviewbot/dismissed.yml", ".reviewbot/dismissed.yml"):
+        pairs = lines_of("--format", "preferences")
+        chosen = [json.loads(pair["chosen"])["judgements"][0]["stance"] for pair in pairs]
+        assert sorted(chosen) == ["not_real", "real"]
+        Path(file).unlink()  # of a person, then that of all
+    assert lines_of("--format", "preferences") != pairs
 
 
 @pytest.mark.usefixtures("server")

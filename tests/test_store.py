@@ -236,6 +236,22 @@ def test_nobody_waits_for_ever_for_a_process_that_stopped_while_it_opened_the_le
     open_store("", tmp_path).close()
 
 
+def test_what_failed_only_because_of_others_is_done_again(postgres: str, tmp_path: Path) -> None:
+    tried: list[str] = []
+
+    def fail_twice(connection: Connection, code: str) -> None:
+        tried.append(code)
+        if tried.count(code) < 3:
+            connection.execute(f"DO $$ BEGIN RAISE SQLSTATE '{code}'; END $$")
+
+    with closing(open_store(postgres, tmp_path)) as store:
+        for code in ("40001", "40P01", "23503"):
+            store.run(fail_twice, code)
+        with pytest.raises(ReviewbotError, match=REFUSED):
+            store.run(fail_twice, "23505")
+    assert [tried.count(code) for code in dict.fromkeys(tried)] == [3, 3, 3, 1]
+
+
 def test_nobody_waits_for_ever_for_a_lock_of_the_server(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

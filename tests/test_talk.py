@@ -15,15 +15,20 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from conftest import Project
 from each import each
 from msgspec.structs import replace
 
 import reviewbot
+from reviewbot.cli.commands import reviewbot as reviewbot_command
+from reviewbot.cli.negotiate import describe
 from reviewbot.context.brief import names_of
+from reviewbot.debate.panel import Panelist
 from reviewbot.errors import UsageError
-from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
+from reviewbot.talk.chat import members_of
+from reviewbot.talk.negotiation import Idea, Negotiation, Proposal, Vote, put_on_table, standing_of
 from tests import fake_openai
 from tests.served import configuration, configure, live_in, run, wait_until
 from tests.vendor_server import Received, Sent, VendorServer
@@ -165,7 +170,8 @@ def test_who_casts_no_vote_keeps_nothing_open(serve: Serve) -> None:
 def test_a_person_at_a_terminal_sees_the_table_once(serve: Serve) -> None:
     serve(negotiator)
     with on_a_terminal("negotiate", "How?") as type_after:
-        assert "the change" not in type_after("to be done? (for example I1,I2, or none)", "I2\n")
+        assert "the change" not in type_after("to be done? (for example I1,I2, or none)", "I9\n")
+        type_after("there is no idea I9", "I2\n")
         assert "Use a database" not in type_after("Decided: I2.", "")
 
 
@@ -182,6 +188,9 @@ def test_without_a_person_nothing_is_decided(serve: Serve) -> None:
     assert "no idea is named\nsay I1, I2, or none\n" in run("negotiate", "How?", "--decide=").stderr
     for ids, decided in (("I2,", "I2"), ("2", "I2"), ("i2.", "I2"), ("none", "none of it")):
         assert f"Decided: {decided}.\n" in run("negotiate", "How?", f"--decide={ids}").stdout
+    found = run("negotiate", "How?", "--format", "json")
+    assert run("negotiate", "How?", "--format", "json", "-o", "found.json").stdout == ""
+    assert Path("found.json").read_text() == found.stdout
 
 
 def test_what_cannot_be_negotiated(serve: Serve) -> None:
@@ -216,7 +225,7 @@ def test_without_models_nobody_negotiates_or_talks() -> None:
 
 def idea(*votes: list[str], authors: tuple[str, ...] = ("a",)) -> Idea:
     made = Proposal(title="t", proposal="p", benefit="b", risk="r")
-    cast: Any = [Vote(panelist=p, round=1, choice=c, reason="") for p, c in votes]
+    cast: Any = [Vote(panelist=p, round=1, choice=c, reason="so") for p, c in votes]
     return Idea(id="I1", proposal=made, authors=authors, votes=tuple(cast))
 
 
@@ -249,6 +258,21 @@ def test_an_idea_of_all_is_agreed_and_ideas_of_one_author_can_be_alike() -> None
     assert joined.authors == ("a",)
 
 
+def test_what_is_said_against_an_agreed_idea_is_shown() -> None:
+    agreed = replace(idea(["b", "reject"], ["c", "unsure"]), standing="agreed")
+    found = Negotiation(question="How?", panelists=("a", "b", "c"), ideas=(agreed,))
+    with click.Context(reviewbot_command):
+        shown = [*describe(found)]
+    assert shown[:3] == ["", "Agreed", "I1  t  (0 for, 1 against)"]
+    assert shown[-2:] == ["    b objects: so", "    c is unsure: so"]
+
+
+def test_models_are_called_after_their_provider_if_it_has_no_other() -> None:
+    models = ("x:m", "y:a", "y:b", "x:m")
+    panel = [Panelist(f"{n}", "", *model.split(":")) for n, model in enumerate(models)]
+    assert [member.name for member in members_of(panel)] == ["x", "a", "b"]
+
+
 def talker(received: Received) -> Any:
     """a reads a file, consults b and delegates to c; b and c answer, c after a search."""
     model, prompt = received.body["model"], prompt_of(received)
@@ -278,8 +302,10 @@ def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(
         "a read 4 results\nand history: False",
         *("b: b says three", "c: c here", "and history: True"),
         "a (gpu:a), b (gpu:b), c (gpu:c). a leads.",
+        "17 calls",
     ):
         assert words in done.stdout
+    assert "/ask NAME" not in done.stdout  # that would be /help
     for words in (
         '  a calls consult {"name": "b", "question": "What is tea?"}\n',
         *("  b: b says three", '  c calls search {"text": "tea"}', "  c: c found prices.py"),
