@@ -81,6 +81,7 @@ def test_each_step_begins_with_a_test_and_builds_on_those_before(empty: Project)
     assert "critic/fix_step_1_1" in labels
     # Who writes the code reads the test, and who writes the next test reads the code so far.
     prompts = dict(scripted.prompts)
+    assert "at most 8." in prompts["critic/plan"]
     assert "assert divide(6, 3) == 2" in prompts["critic/fix_step_2_1"]
     assert "return a + b" in prompts["optimizer/accept_2_1"]
     # A draft that fails a test is made again with its output.
@@ -167,7 +168,7 @@ def test_without_a_plan_nothing_is_built(empty: Project) -> None:
         build(empty, developer([], [], []))
     with pytest.raises(UsageError, match="there is no plan: 1 and 2 differ"):
         build(empty, lambda *_: {"increments": [], "problem": "1 and 2 differ"})
-    long = "A calculator.\n" * 2_000
+    long = "A" * 20_001
     with pytest.raises(UsageError, match="the description is too long"):
         work(empty, lambda *_: pytest.fail("somebody is asked"), lambda c, h: develop(long, c, h))
     with pytest.raises(ModelError, match="there is no plan: the answer is"):
@@ -220,6 +221,18 @@ def test_what_is_red_is_repaired(red: Project) -> None:
     judged = dict(scripted.prompts)["reviewer/judge_repair_2"]
     assert "test_cart.py::test_total: assert 2 == 1" in judged
     assert re.search(r"What changed last, whether it is the cause or not:\n<<<\w+\nWords\n", judged)
+
+
+def test_a_repair_loses_no_test(project: Project) -> None:
+    half = "CASES = [1, 2]\n\n\ndef half(n):\n    return n // 2\n"
+    test = "import pytest\nfrom cart import CASES, half\n\n\n@pytest.mark.parametrize('n', CASES)\n"
+    test += "def test_half(n):\n    assert half(n) * 2 == n\n"
+    project.commit("Halves", {"cart.py": half, "test_cart.py": test})
+    edits = [("cart.py", "[1, 2]", "[2]"), ("cart.py", "n // 2", "n / 2")]
+    result, _ = mend(project, by_edits(*edits))
+    (lost,) = result.attempts
+    assert lost.reasons == ("test_cart.py::test_half[1] does not run any more.",)
+    assert result.outcome == "fixed"
 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
