@@ -106,7 +106,8 @@ def test_a_test_that_cannot_be_used_is_written_again(empty: Project) -> None:
     expects += f"    with pytest.raises(SystemExit):\n        leave()\n{long}"
     code = {**BUILD, "replace": "def leave() -> None:\n    raise SystemExit(2)\n"}
     step = {**STEPS[0], "title": "Add two numbers and print the multiplication table"}
-    (done,), scripted = build(empty, developer([step], [skipped, expects], [code]))
+    # What is only suggested is the last step.
+    (done,), scripted = build(empty, developer([step, STEPS[1]], [skipped, expects], [code]))
     prompt = dict(scripted.prompts)["optimizer/accept_1_2"]
     assert "adds skip, which keeps tests from running" in prompt
     assert "reports Line too long" in prompt
@@ -347,7 +348,9 @@ def test_without_python_nobody_is_asked_for_a_test_or_a_plan(project: Project) -
         build(project, lambda *_: pytest.fail("somebody is asked"))
 
 
-def test_steps_from_the_command_line(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_from_the_command_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begun where nothing but the plan is there, and no commit yet."""
+
     def reply(_: str, prompt: str) -> Any:
         answers: dict[str, Any] = {
             "# Task: plan": {"increments": STEPS[:1]},
@@ -361,20 +364,23 @@ def test_steps_from_the_command_line(empty: Project, monkeypatch: pytest.MonkeyP
         return CliRunner().invoke(reviewbot, words, input=text)
 
     with model(reply).running() as server:
-        at_the_command_line(empty, monkeypatch, server)
+        at_the_command_line(project, monkeypatch, server)
         assert "the description is empty" in run("develop", "-", text=" \n").stderr
-        shown = run("develop", "-")
+        (project.folder / "plan.md").write_text("A calculator\n")
+        shown = run("develop", "plan.md")
         assert "reviewbot: plan: Add numbers (" in shown.stderr
         assert "reviewbot: step 1 of 1: Add numbers (" in shown.stderr
         assert "reviewbot: step" not in run("develop", "-", "-q").stderr
         assert "1 fix is ready; --yes writes" in shown.stderr
-        assert not (empty.folder / "calc.py").exists()
+        assert not (project.folder / "calc.py").exists()
+        assert "there is no commit yet" in run("develop", "plan.md", "--commit").stderr
+        project.commit("Begin")
         for key in ("user.name", "user.email"):
-            empty.git("config", key, "test@example.org")
+            project.git("config", key, "test@example.org")
         done = run("develop", "-", "--yes", "--commit")
     assert done.exit_code == 0, done.stderr
     assert "Add numbers" in done.stdout
-    assert empty.git("log", "-1", "--format=%s") == "Add numbers"
-    assert empty.git("show", "HEAD:calc.py") == CODE.strip()
+    assert project.git("log", "-1", "--format=%s") == "Add numbers"
+    assert project.git("show", "HEAD:calc.py") == CODE.strip()
     assert run("fix", "--undo").exit_code == 0
-    assert not (empty.folder / "calc.py").exists()
+    assert not (project.folder / "calc.py").exists()
