@@ -99,6 +99,7 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
     assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
     profile = r"Where the time of \d+ calls goes, .+:\n- \"lists\.py:1 distinct: "
     assert re.search(profile, fix_prompt(scripted))
+    assert "optimizer/benchmark" in dict(scripted.prompts), "who does not write the code"
     shown = render_fixes([result], (), DEFAULT)
     done = "Speed up lists.py\n  Done: everything that runs here ran with it, and nothing objects"
     assert shown.startswith(done)
@@ -111,9 +112,9 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
 def test_code_becomes_simpler_and_does_the_same(lists: Project) -> None:
     more = {"path": "a.go", "find": "", "replace": "package a\n"}
     simple = ("lists.py", SIGN, "    return (number > 0) - (number < 0)\n")
-    edit = by_edits(
-        *(("lists.py", DISTINCT, WRONG), ("lists.py", "number > 0", "0 < number"), simple)
-    )
+    words = "1 if number > 0 else -1 if number < 0 else 7 if number else 0"
+    branches = ("lists.py", SIGN, f"    return {words}\n")
+    edit = by_edits(("lists.py", DISTINCT, WRONG), branches, simple)
 
     def answer(label: str, prompt: str) -> Any:
         said = edit(label, prompt)
@@ -124,7 +125,7 @@ def test_code_becomes_simpler_and_does_the_same(lists: Project) -> None:
     assert first[0] == "The public name compare is new in lists.py."
     assert first[1].startswith("It changes behaviour: lists.distinct")
     assert others == "It changes a.go, of which no behaviour is compared."
-    assert second.startswith("It is not simpler: 4 branches and 12 statements")
+    assert second == "It is not simpler: 5 branches and 8 statements, before 4 and 12."
     assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
     assert result.facts[0] == "2 branches and 8 statements, before 4 and 12."
 
@@ -184,9 +185,10 @@ def test_functions_that_are_changed_are_compared_first(
 ) -> None:
     monkeypatch.setattr("reviewbot.tasks.goals.MAX_FUNCTIONS", 1)
     project.commit("Lists", {"lists.py": LISTS + OTHERS})
-    edit = by_edit("lists.py", "    if prices: return 3\n    return 0", "    return 42")
+    edit = by_edit("lists.py", "if prices: return 3", "if prices: return 42")
     result, _ = pursue_goal(project, "refactor", edit)
     assert result.reasons[0].startswith("It changes behaviour: lists.total")
+    assert re.match(r"It is not simpler: (.+), before \d+ and \d+\.", result.reasons[1])
 
 
 NEW_TEST = (
