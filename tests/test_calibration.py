@@ -20,6 +20,8 @@ from tests.served import configuration, configure, run
 from tests.vendor_server import VendorServer
 
 cart = test_paid.cart  # a fixture
+assert PROVEN.proof
+REFUTED = replace(PROVEN.proof, result="refuted")
 MODELS = {"critic": "v:a", "reviewer": "v:b", "optimizer": "v:c"}
 PANELISTS = [Panelist(name, "", *model.split(":")) for name, model in MODELS.items()]
 SAID = (("reviewer", 1, "real"), ("reviewer", 2, "not_real"), ("optimizer", 1, "unsure"))
@@ -45,6 +47,8 @@ def review_of(**fields: Any) -> Review:
         ({"ruling": "real", "status": "question"}, (), ""),
         ({"ruling": None, "status": "agreed"}, (), ""),
         ({"proof": PROVEN.proof, "status": "proven"}, (), "v:a"),
+        ({"proof": REFUTED, "status": "recorded"}, (), "v:b"),
+        ({"proof": REFUTED, "status": "question"}, (), ""),
         ({"proof": PROVEN.proof, "status": "proven"}, ("k",), "v:b"),
     ],
 )

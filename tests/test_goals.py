@@ -572,6 +572,7 @@ def test_mutants_are_small_defects_that_can_be_compiled() -> None:
         (5, "`True` as `False`"),
         (6, "`a` as `None`"),
     }
+    assert {mutant.line for mutant in mutants_of(text, (4,))} == {4}
     for mutant in mutants_of(text, range(1, 9)):
         compile(mutant.text, "f.py", "exec")
         assert mutant.text != text
