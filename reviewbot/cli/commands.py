@@ -111,12 +111,11 @@ def _explain(error: Exception, prefix: str) -> int:
 
     trace = "".join(traceback.format_exception(error))
     about = f"reviewbot {__version__}, Python {sys.version}, {sys.platform}"
-    report = redact(f"{about}\narguments: {sys.argv[1:]!r}\n\n{trace}")[0]
     attach = ""
     with suppress(OSError):
         descriptor, name = tempfile.mkstemp(prefix="reviewbot-bug-", suffix=".txt")
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(report)
+            file.write(redact(f"{about}\narguments: {sys.argv[1:]!r}\n\n{trace}")[0])
         attach = f"; please attach {name} to an issue"
     say(f"{prefix}: this is a bug in reviewbot: {type(error).__name__}{attach}")
     return BUG

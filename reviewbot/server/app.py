@@ -367,12 +367,11 @@ def openapi() -> dict[str, Any]:
     bodies = {"POST /v1/jobs": job, "GET /v1/jobs/{id}": job, "GET /v1/reviews/{id}": review}
     paths: dict[str, dict[str, Any]] = {}
     for method, path, _, summary in ROUTES:
-        status = "202" if method == "POST" else "200"
         kind = "text/event-stream" if path.endswith("/events") else "application/json"
         content = {kind: {"schema": bodies.get(f"{method} {path}", {})}}
         operation: dict[str, Any] = {"summary": summary, "security": [{"token": []}]}
         described = {"description": summary, "content": content}
-        operation["responses"] = {status: described, "default": error}
+        operation["responses"] = {"202" if method == "POST" else "200": described, "default": error}
         if "{id}" in path:
             known = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
             operation["parameters"] = [known]

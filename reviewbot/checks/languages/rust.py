@@ -179,13 +179,12 @@ class Run:
         # A thread that panicked is the reason of one that waited for it.
         telling = [text for text in messages if "Any { .. }" not in text] or messages
         reasons = [*NOTE.findall(said)[:1], *telling[-1:], *ERROR.findall(said)]
-        message = next(iter((*reasons, *said.strip().splitlines())), "")
         places = [(normpath(match["path"]), int(match["line"])) for match in reversed(panics)]
         frames = [Location(path, line, line) for path, line in places if path[0] != "/"]
         return replace(
             test,
             outcome="failed",
-            message=" ".join(message.split()),
+            message=" ".join(next(iter((*reasons, *said.strip().splitlines())), "").split()),
             output=said.strip(),
             location=place or test.location,
             frames=(place,) if place else tuple(frames),

@@ -43,9 +43,8 @@ class Bedrock(HttpProvider):
         key = account.key or variables.get("AWS_BEARER_TOKEN_BEDROCK", "")
         region = variables.get("AWS_REGION") or variables.get("AWS_DEFAULT_REGION") or ""
         if not re.fullmatch("[a-z0-9-]+", region) or not (key or (access and secret)):
-            message = f"{account.name} has no region or no credentials of AWS"
             hint = f"set AWS_REGION, and AWS_BEARER_TOKEN_BEDROCK or {names[0]} and {names[1]}"
-            raise ConfigError(message, hint=hint)
+            raise ConfigError(f"{account.name} has no region or no credentials of AWS", hint=hint)
         url = account.base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
         super().__init__(replace(account, key=key, base_url=url))
         self._signer = SigV4Auth(Credentials(access, secret, token), "bedrock", region)
