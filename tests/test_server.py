@@ -5,10 +5,11 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,10 @@ def test_a_negotiation_and_its_turns() -> None:
             _, whole = client.ask("GET", f"/v1/sessions/{newest['id']}")
             assert whole["review"]["findings"] == [found]
             assert SECRET not in json.dumps(whole)
+            with closing(sqlite3.connect(".git/reviewbot/ledger.db")) as ledger, ledger:
+                ledger.execute("UPDATE calls SET reply = '{torn'")
+            status, refused = client.ask("GET", f"/v1/sessions/{newest['id']}")
+            assert (status, "JSONDecodeError" in refused["error"]["message"]) == (500, True)
             assert '"what":"call","name":"critic/brainstorm"' in events
             job = client.finish({"kind": "develop", "specification": "It ticks."})
             assert "optimizer gave no test for step 1" in job["error"]["message"]

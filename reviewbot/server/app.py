@@ -304,8 +304,8 @@ class Api:
                 raise ApiError(401, "the token is missing or wrong", "Authorization: Bearer …")
             return await handler(self, request)
         except ReviewbotError as error:
-            status = error.status if isinstance(error, ApiError) else 500
-            return _json({"error": Failure(str(error), error.hint or "")}, status)
+            failure = Failure(str(error), error.hint or "")
+            return _json({"error": failure}, getattr(error, "status", 500))
 
     def _job(self, request: Request) -> Job:
         job = self._jobs.by_id.get(request.path_params["id"])
@@ -341,7 +341,7 @@ def make_server(api: Api, jobs: Jobs) -> Server:
         Route(path, partial(api.answer, handler), methods=[method])
         for method, path, handler, _ in ROUTES
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse, Exception: refuse})
 
     class JobServer(Server):
         async def shutdown(self, sockets: Any = None) -> None:
@@ -353,9 +353,10 @@ def make_server(api: Api, jobs: Jobs) -> Server:
 
 
 async def refuse(_: Request, error: Exception) -> Response:
-    """The answer to a path or a method that there is not."""
-    assert isinstance(error, HTTPException)
-    return _json({"error": Failure(error.detail, "see /openapi.json")}, error.status_code)
+    """The answer to a path or a method that there is not, and where a handler breaks."""
+    if isinstance(error, HTTPException):
+        return _json({"error": Failure(error.detail, "see /openapi.json")}, error.status_code)
+    return _json({"error": Failure(f"this is a bug in reviewbot: {type(error).__name__}")}, 500)
 
 
 def openapi() -> dict[str, Any]:

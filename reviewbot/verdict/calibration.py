@@ -61,10 +61,9 @@ def truth_of(finding: Finding, dismissed: Container[str]) -> Literal["real", "no
 def uncounted(scores: Scores, panelists: Sequence[Panelist]) -> dict[str, str]:
     """The panelists whose votes do not count, with why. Never half of a panel or more."""
     found = {}
-    for panelist in panelists:
-        model = f"{panelist.provider}:{panelist.model}"
+    for p in panelists:
+        model = f"{p.provider}:{p.model}"
         known = scores.get(model, Score())
         if known.right + known.wrong >= MIN_SETTLED and known.right < known.wrong:
-            words = f"The votes of {panelist.name} do not count"
-            found[panelist.name] = f"{words}: {model} was {known.words}."
+            found[p.name] = f"The votes of {p.name} do not count: {model} was {known.words}."
     return found if 2 * len(found) < len(panelists) else {}
