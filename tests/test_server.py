@@ -124,6 +124,7 @@ def test_a_review_is_ordered_watched_and_read(shop: Project) -> None:
         assert client.ask("GET", "/v1/jobs")[1][0]["result"] is None
         _, events = client.ask("GET", f"/v1/jobs/{job['id']}/events")
         assert 'event: progress\ndata: {"what":"job","name":"ruff"' in events
+        assert len({*re.findall("data: .+", events)}) > 2, "its beginning, its end, that of the job"
         path, after = f"/v1/jobs/{job['id']}/events", {"Last-Event-ID": "9" * 5000}
         assert client.ask("GET", path, **after)[1] == events
         assert client.ask("GET", path, **{"Last-Event-ID": "1"})[1] == events.partition("\n\n")[2]
