@@ -26,7 +26,7 @@ from reviewbot.events import Emit
 from reviewbot.server.app import MAX_WAITING, ROUTES, ApiError, Failure, Jobs, ReviewOrder, openapi
 from reviewbot.state import State
 from tests import fake_openai
-from tests.served import configuration, configure, wait_until
+from tests.served import configuration, configure, run, wait_until
 from tests.vendor_server import Received, Sent, VendorServer
 
 pytest_plugins = ["postgres"]
@@ -226,6 +226,9 @@ def test_a_ledger_of_a_team_shows_sessions_of_this_project_alone(
         with serving("-C", str(other.folder)) as client:
             assert client.ask("GET", "/v1/sessions") == (200, [])
             assert client.ask("GET", f"/v1/sessions/{session['id']}")[0] == 404
+        for folder, count in ((other.folder, 0), (shop.folder, 1)):
+            assert run("-C", str(folder), "sessions").stdout.count("Negotiation done") == count
+            assert f"reviews: {count}, " in run("-C", str(folder), "sessions", "prune").stderr
 
 
 @pytest.mark.usefixtures("shop")
