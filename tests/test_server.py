@@ -342,6 +342,10 @@ def test_wrong_requests(empty: Client) -> None:
         answered, document = empty.ask(method, path, body)
         assert answered == status, path
         assert words in document["error"]["message"], path
+    connection = HTTPConnection(empty.host, empty.port, timeout=30)
+    connection.request("POST", "/v1/jobs", iter([b"{}"]), {"Authorization": f"Bearer {TOKEN}"})
+    assert connection.getresponse().status == 413, "a body without a length could have any"
+    connection.close()
 
 
 def test_nothing_is_answered_without_the_token(empty: Client) -> None:
