@@ -353,8 +353,8 @@ def test_steps_from_the_command_line(project: Project, monkeypatch: pytest.Monke
 
     def reply(_: str, prompt: str) -> Any:
         answers: dict[str, Any] = {
-            "# Task: plan": {"increments": STEPS[:1]},
-            "# Task: write the test": {"test": ADD},
+            "# Task: plan": {"increments": STEPS if "More" in prompt else STEPS[:1]},
+            "# Task: write the test": {"test": "" if CODE in prompt else ADD},
             "# Task: build one step": {"edits": [BUILD], "explanation": ""},
             "# Task: judge": {"objections": []},
         }
@@ -373,6 +373,11 @@ def test_steps_from_the_command_line(project: Project, monkeypatch: pytest.Monke
         assert "reviewbot: step" not in run("develop", "-", "-q").stderr
         assert "1 fix is ready; --yes writes" in shown.stderr
         assert not (project.folder / "calc.py").exists()
+        partly = run("develop", "-", "--yes", text="A calculator. More\n")
+        assert partly.exit_code == 1
+        assert "reviewer gave no test for step 2" in partly.stdout
+        assert (project.folder / "calc.py").read_text() == CODE
+        run("fix", "--undo")
         assert "there is no commit yet" in run("develop", "plan.md", "--commit").stderr
         project.commit("Begin")
         for key in ("user.name", "user.email"):
