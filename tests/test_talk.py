@@ -434,6 +434,7 @@ def on_a_terminal(*arguments: str, code: int = 0) -> Iterator[Callable[[str, str
         text, seen = seen.decode(), b""
         # A signal that comes just before it reads would wait for the next key.
         while keys and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+            assert time.monotonic() < ends_at, f"it has ended: {text}"
             time.sleep(0.02)
         os.write(terminal, keys.encode())
         return text
