@@ -188,9 +188,10 @@ def test_without_a_person_nothing_is_decided(serve: Serve) -> None:
     assert "no idea is named\nsay I1, I2, or none\n" in run("negotiate", "How?", "--decide=").stderr
     for ids, decided in (("I2,", "I2"), ("2", "I2"), ("i2.", "I2"), ("none", "none of it")):
         assert f"Decided: {decided}.\n" in run("negotiate", "How?", f"--decide={ids}").stdout
-    found = run("negotiate", "How?", "--format", "json")
-    assert run("negotiate", "How?", "--format", "json", "-o", "found.json").stdout == ""
-    assert Path("found.json").read_text() == found.stdout
+    for form in ("text", "json"):
+        found = run("negotiate", "How?", "--format", form)
+        assert run("negotiate", "How?", "--format", form, "-o", "found").stdout == ""
+        assert Path("found").read_text() == found.stdout
 
 
 def test_what_cannot_be_negotiated(serve: Serve) -> None:
