@@ -190,8 +190,8 @@ def test_without_a_person_nothing_is_decided(serve: Serve) -> None:
         assert f"Decided: {decided}.\n" in run("negotiate", "How?", f"--decide={ids}").stdout
     for form in ("text", "json"):
         found = run("negotiate", "How?", "--format", form)
-        assert run("negotiate", "How?", "--format", form, "-o", "found").stdout == ""
-        assert Path("found").read_text() == found.stdout
+        assert run("negotiate", "How?", "--format", form, "-o", ".git/found").stdout == ""
+        assert Path(".git/found").read_text() == found.stdout
 
 
 def test_what_cannot_be_negotiated(serve: Serve) -> None:
