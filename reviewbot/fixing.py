@@ -102,15 +102,14 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
             started = time.monotonic()
             name = f"step {number} of {len(increments)}: {increment.title}"
             host.emit(Event("step", name))
-            title, why = increment.title, ("What is there passes its tests already.",)
-            built = TaskResult(kind="feature", title=title, outcome="failed", reasons=why)
+            built = TaskResult(kind="feature", title=increment.title, outcome="not_needed")
             try:
                 task = await prepare_feature(specification, increments, number, trials)
                 results.append(await _work_on(task, trials) if task else built)
             except UsageError as error:
                 if not results:
                     raise
-                results.append(replace(built, reasons=(str(error),)))
+                results.append(replace(built, outcome="failed", reasons=(str(error),)))
             host.emit(Event("step", name, time.monotonic() - started))
             if results[-1].outcome == "fixed":
                 trials = await after(trials, results[-1])

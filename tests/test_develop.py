@@ -159,9 +159,7 @@ def test_a_step_that_is_there_already_hinders_none_after_it(empty: Project) -> N
     steps = [STEPS[0], {**STEPS[0], "title": "Add more numbers"}, STEPS[1]]
     more = {"path": "calc.py", "find": "    return a + b\n", "replace": f"    return a + b\n{MORE}"}
     results, _ = build(empty, developer(steps, [ADD, ADD, ADD, DIVIDE], [BUILD, more]))
-    assert [result.outcome for result in results] == ["fixed", "failed", "fixed"]
-    (reason,) = results[1].reasons
-    assert reason == "What is there passes its tests already."
+    assert [result.outcome for result in results] == ["fixed", "not_needed", "fixed"]
 
 
 def test_without_a_plan_nothing_is_built(empty: Project) -> None:
@@ -350,11 +348,12 @@ def test_without_python_nobody_is_asked_for_a_test_or_a_plan(project: Project) -
 
 def test_steps_from_the_command_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Begun where nothing but the plan is there, and no commit yet."""
+    plans = STEPS[:1], STEPS, [STEPS[0], {**STEPS[0], "title": "Add more numbers"}]
 
     def reply(_: str, prompt: str) -> Any:
         answers: dict[str, Any] = {
-            "# Task: plan": {"increments": STEPS if "More" in prompt else STEPS[:1]},
-            "# Task: write the test": {"test": "" if CODE in prompt else ADD},
+            "# Task: plan": {"increments": plans[("More" in prompt) + 2 * ("Again" in prompt)]},
+            "# Task: write the test": {"test": "" if CODE in prompt and "More" in prompt else ADD},
             "# Task: build one step": {"edits": [BUILD], "explanation": ""},
             "# Task: judge": {"objections": []},
         }
@@ -382,9 +381,10 @@ def test_steps_from_the_command_line(project: Project, monkeypatch: pytest.Monke
         project.commit("Begin")
         for key in ("user.name", "user.email"):
             project.git("config", key, "test@example.org")
-        done = run("develop", "-", "--yes", "--commit")
+        done = run("develop", "-", "--yes", "--commit", text="A calculator. Again\n")
     assert done.exit_code == 0, done.stderr
     assert "Add numbers" in done.stdout
+    assert "Add more numbers\n  What is there passes its tests already.\n" in done.stdout
     assert project.git("log", "-1", "--format=%s") == "Add numbers"
     assert project.git("show", "HEAD:calc.py") == CODE.strip()
     assert run("fix", "--undo").exit_code == 0

@@ -137,4 +137,4 @@ async def run_fix(options: Options, specification: str = "") -> int:
     for commit in written.commits:
         say(f"reviewbot: commit {commit[:10]}")
     say(f"reviewbot fix --undo {written.id} takes it back")
-    return int(len(fixed) < len(results))
+    return int(any(r.outcome not in ("fixed", "not_needed") for r in results))

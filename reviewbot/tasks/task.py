@@ -97,7 +97,7 @@ class Trial(Struct, frozen=True, kw_only=True):
 
 
 class TaskResult(Struct, frozen=True, kw_only=True):
-    """What became of a task. It failed if there is no candidate that may be shown.
+    """What became of a task. It failed if it is needed, and no candidate may be shown.
 
     Attributes:
         tree, evidence: the tree with the change, and with those before it; what checks say there.
@@ -109,7 +109,7 @@ class TaskResult(Struct, frozen=True, kw_only=True):
     kind: Kind
     title: str
     findings: tuple[str, ...] = ()
-    outcome: Literal["fixed", "suggested", "failed"]
+    outcome: Literal["fixed", "suggested", "failed", "not_needed"]
     author: str = ""
     tree: str = ""
     evidence: Evidence = Evidence()
