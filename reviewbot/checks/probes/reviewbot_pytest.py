@@ -106,8 +106,8 @@ class Reporter:
         core = "ctrace" if is_fast else "sysmon" if sys.version_info >= (3, 12) else "pytrace"
         self.is_told_apart = core != "sysmon"  # which does not tell which test runs a line
         with suppress(Exception):  # an old version has one core
-            coverage.collector.short_stack = str  # which reads the source of all of pytest
             self.coverage.set_option("run:core", core)
+            coverage.collector.short_stack = str  # else it reads the source of all of pytest
         self.coverage.start()
 
     def enter(self, context: str) -> None:
