@@ -1,19 +1,17 @@
 """What the command line does, from Python: `reviewbot.review`, `reviewbot.chat` and their like.
 
 The settings are those of the command line: of the repository's base, the user's file and the
-environment. All functions raise reviewbot.errors.ReviewbotError.
+environment. All functions raise reviewbot.errors.ReviewbotError, and RuntimeError where an event
+loop runs: `review_async` and its like are for there.
 """
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
-from functools import wraps
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
 
 from reviewbot.cli.host import make_host, read_variables
-from reviewbot.errors import UsageError
 from reviewbot.git.repository import Repository
 from reviewbot.pipeline import review as review_target
 from reviewbot.services import Host
@@ -21,9 +19,6 @@ from reviewbot.state import State, find_state
 from reviewbot.talk import chat as chats
 from reviewbot.talk import negotiation
 from reviewbot.verdict.document import Review
-
-P = ParamSpec("P")
-Result = TypeVar("Result")
 
 
 @asynccontextmanager
@@ -62,20 +57,15 @@ async def open_chat(directory: str | Path = ".") -> AsyncIterator[chats.Chat]:
         yield talk
 
 
-def _waiting(work: Callable[P, Coroutine[Any, Any, Result]]) -> Callable[P, Result]:
-    """A function that waits for a coroutine. Raises UsageError where an event loop runs."""
-
-    @wraps(work)
-    def wait(*args: P.args, **kwargs: P.kwargs) -> Result:
-        with suppress(RuntimeError):  # no event loop runs here
-            asyncio.get_running_loop()
-            raise UsageError("an event loop runs here", hint=f"await reviewbot.{work.__name__}")
-        return asyncio.run(work(*args, **kwargs))
-
-    wait.__name__ = work.__name__.removesuffix("_async")
-    return wait
+def review(target: str = "", *, directory: str | Path = ".") -> Review:
+    return asyncio.run(review_async(target, directory=directory))
 
 
-review = _waiting(review_async)
-negotiate = _waiting(negotiate_async)
-chat = _waiting(chat_async)
+def negotiate(
+    question: str, paths: Sequence[str] = (), *, directory: str | Path = "."
+) -> negotiation.Negotiation:
+    return asyncio.run(negotiate_async(question, paths, directory=directory))
+
+
+def chat(message: str, *, directory: str | Path = ".") -> str:
+    return asyncio.run(chat_async(message, directory=directory))
