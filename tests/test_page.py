@@ -259,7 +259,7 @@ def test_annotations_stand_at_lines_of_head() -> None:
     ]
     assert found[1].title == "F2 (high): Two workers can sell the last item twice"
     assert found[1].message == (
-        "Two customers pay for one item.\nQuestion: panelists disagree about something serious."
+        "two customers pay for one item.\nQuestion: panelists disagree about something serious."
         " 2 of 3 panelists find it real.\noptimizer disagrees: the queue has one worker, so that"
         " sales never run at the same time"
     )

@@ -345,7 +345,7 @@ def test_the_text_of_a_question() -> None:
 Reviewed: 1 question
 
 F1  high  shop/stock.py:31  Two workers can sell the last item twice
-    Two customers pay for one item.
+    two customers pay for one item.
     31 | if stock[item] > 0:
     32 |     charge(customer, item)
     33 |     stock[item] -= 1
@@ -669,16 +669,8 @@ def test_other_places_of_one_defect_are_named(format_: str) -> None:
     assert re.search(r"Also at \W?basket\.py:7, cart\.py:40\b", shown)
 
 
-def test_a_sentence_begins_with_a_capital_but_not_code() -> None:
-    texts = ("total is 0", "a total is 0", "the sum = 0", "total = 0", "limit is 0")
-    shown = [sentence(text, "def total(a):") for text in texts]
-    wanted = ["total is 0.", "A total is 0.", "The sum = 0.", "total = 0.", "Limit is 0."]
-    assert shown == wanted
-    assert sentence("taken = {1}") == "taken = {1}."
-    for text in ("它是空的。", "هل هو فارغ؟", "यह खाली है।"):  # a sentence may end otherwise
-        assert sentence(text) == text
-    assert sentence("app --all stops") == "app --all stops."
-    assert sentence("const a = [1]; merge({ a })") == "const a = [1]; merge({ a })."
+def test_a_sentence_ends_with_one_stop() -> None:
+    assert [*map(sentence, ("total is 0", "Is it 0? ", ""))] == ["total is 0.", "Is it 0?", ""]
 
 
 @each(
@@ -707,10 +699,7 @@ def test_how_many_tests_pass_without_an_edit(tests: int, passing: int, said: str
 
 def test_markdown_says_when_it_happens() -> None:
     shown = render(replace(REVIEWS["question"], findings=(PROVEN,)), "markdown")
-    assert "\n\nTotal is called with a discount.\n\nThe customer pays more" in shown
-    named = replace(PROVEN, excerpt="def total(cart):  # the total of a cart")
-    shown = render(replace(REVIEWS["question"], findings=(named,)), "markdown")
-    assert "\n\ntotal is called with a discount.\n\nThe customer pays more" in shown
+    assert "\n\ntotal is called with a discount.\n\nthe customer pays more" in shown
 
 
 def test_markdown_folds_the_proof() -> None:

@@ -134,7 +134,7 @@ def annotation(finding: Finding) -> Annotation:
     level: Level = "failure" if finding.blocks else "notice" if is_minor else "warning"
     is_at_line = place is not None and place.side == "head" and place.line > 0
     where = "" if is_at_line else words.place(place)
-    lines = (where, words.sentence(finding.consequence, finding.excerpt), *words.decision(finding))
+    lines = (where, words.sentence(finding.consequence), *words.decision(finding))
     message = "\n".join(plain(shortened(line, MAX_PROSE)) for line in lines if line)
     title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
     return Annotation(
@@ -317,9 +317,9 @@ def _finding(finding: Finding, style: Style) -> str:
 def _story(finding: Finding) -> Iterator[str]:
     """What follows, what decided, who disagrees, and folded, what was executed."""
     lead = next((claim for claim in finding.claims if claim.title == finding.title), None)
-    yield _prose(words.sentence(lead.trigger if lead else "", finding.excerpt))
+    yield _prose(words.sentence(lead.trigger if lead else ""))
     if finding.consequence.strip() != finding.title.strip():
-        yield _prose(words.sentence(finding.consequence, finding.excerpt))
+        yield _prose(words.sentence(finding.consequence))
     yield f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}"
     yield from map(_prose, words.cause(finding))
     objections = [f"- {_prose(f'{who} {said}')}" for who, said in words.objections(finding)]

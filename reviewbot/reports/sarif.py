@@ -84,7 +84,7 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
     lower = "warning" if level == "error" else "note"
     message = _message(
         finding.title.strip() or "(no title)",
-        words.sentence(finding.consequence, finding.excerpt),
+        words.sentence(finding.consequence),
         *(f"Test: {test}" for test in words.failed_tests(finding)[:5]),
         *words.decision(finding),
     )

@@ -4,7 +4,6 @@ What is untrusted in the sentences is not neutralised yet.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, TypeVar
@@ -28,9 +27,7 @@ Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Revie
 NO_PANEL = "No language model was asked: only executed checks decide."
 ADD_PANEL = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."
 ADD_ON_GITHUB = "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
-# What begins a sentence, also if a comment in the code says it.
-ENGLISH = frozenset({"a", "an", "if", "it", "no", "the", "there", "this", "when", "where", "with"})
-ENDS = ".!?:;…`\u3002\uff01\uff1f\u061f\u06d4\u0964"  # of sentences, also in other scripts
+ENDS = ".!?:;…`"  # of sentences
 STATUSES: dict[Status, str] = {
     "proven": "Proven",
     "agreed": "Agreed",
@@ -173,13 +170,10 @@ def place(location: Location | None) -> str:
     return f"{words} (before the change)" if location.side == "base" else words
 
 
-def sentence(text: str, code: str = "") -> str:
-    """The text with a full stop, and with a capital unless it begins with a name in the code."""
+def sentence(text: str) -> str:
+    """The text with a full stop."""
     text = text.strip()
-    first = re.match(r"(?!(?:const|let|var) )([a-z]+)[ ,](?![=-])", text)
-    if first and (first[1] in ENGLISH or first[1] not in re.findall(r"\w+", code)):
-        text = text[0].upper() + text[1:]
-    return text if text[-1:] in ENDS else f"{text}."
+    return f"{text}." if text and text[-1] not in ENDS else text
 
 
 def why(finding: Finding) -> str:
@@ -216,12 +210,12 @@ def cause(finding: Finding) -> Iterator[str]:
     """Where else it is, what a panelist says of a check's result, which only says what it saw, and
     who rules.
     """
-    code, at = finding.excerpt, finding.location
+    at = finding.location
     places = [claim.location for claim in finding.claims]
     if others := [place(each) for each in places if not (at and each.is_near(at, NEAR_LINES))]:
         yield f"Also at {', '.join(dict.fromkeys(others))}."
     for claim in finding.claims[:1] if finding.result else ():
-        yield f"{claim.by}: {sentence(claim.title, code)} {sentence(claim.consequence, code)}"
+        yield f"{claim.by}: {sentence(claim.title)} {sentence(claim.consequence)}"
     if finding.ruling_reason:
         yield f"moderator: {finding.ruling_reason}"
 
