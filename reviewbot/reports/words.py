@@ -27,7 +27,7 @@ Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Revie
 NO_PANEL = "No language model was asked: only executed checks decide."
 ADD_PANEL = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."
 ADD_ON_GITHUB = "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
-ENDS = ".!?:;…`"  # of sentences
+ENDS = ".!?:;…`\u3002\uff01\uff1f\u061f\u06d4\u0964"  # of sentences, also in other scripts
 STATUSES: dict[Status, str] = {
     "proven": "Proven",
     "agreed": "Agreed",
