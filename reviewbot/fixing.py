@@ -11,8 +11,8 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from reviewbot.checks.project import Project
-from reviewbot.checks.run import collect
+from reviewbot.checks.project import Project, load_project
+from reviewbot.checks.run import collect, run_checks
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
 from reviewbot.errors import UsageError
@@ -41,7 +41,10 @@ async def fix(
     """
     started = time.monotonic()
     async with open_services(change, host) as services:
-        result, _ = await run_all(review_change(change, services), services.client.open())
+        whole, project = await prepare(change, services)
+        ahead = [] if ids else [_try_ahead(whole, project, services)]
+        others = run_all(services.client.open(), *ahead)
+        result, _ = await run_all(review_change(change, services), others)
         known = [finding.id for finding in result.findings]
         if unknown := sorted(set(ids) - set(known)):
             hint = f"there is {', '.join(known)}" if known else "nothing is found"
@@ -49,7 +52,6 @@ async def fix(
         wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
         found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
         found = [_with_debate_of(earlier.get(f.key, f), f) for f in found]
-        whole, project = await prepare(change, services)
         briefs = await briefs_of(whole, project, services)
         trials = await _trials(whole, project, services, briefs[0])
         results = await fix_findings(found, trials, project, briefs)
@@ -57,6 +59,18 @@ async def fix(
         result = replace(result, usage=services.client.totals, seconds=seconds)
         await services.finish(msgspec.json.encode(result).decode(), [*trials_of(results)])
     return result, results
+
+
+async def _try_ahead(change: Change, project: Project, services: Services) -> None:
+    """Run the tests with what linters mend beside those without: it is tried before all else."""
+    quick = replace(project, checks=tuple(check for check in project.checks if check.is_quick))
+    trials = await _trials(change, quick, services, Brief(title="", description="", passages=()))
+    found = trials.evidence.new_results
+    if candidate := await trials.draft_tool_fixes(found, change.head_tree, quick):
+        tree = await trials.repository.make_tree(change.head_tree, candidate.files)
+        fixed = await trials.repository.compare(change.base_tree, tree)
+        project = await load_project(fixed, trials.repository, services.checks)
+        await run_checks(project.checks, fixed, project, services.executor)
 
 
 def _with_debate_of(earlier: Finding, finding: Finding) -> Finding:

@@ -1,6 +1,7 @@
 """Fixes: drafted by tools and scripted models, tried with real checks and tests."""
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from scripted import Answer, Scripted, by_edit, by_edits, work
 from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
+from reviewbot.events import Event
 from reviewbot.fixing import _with_debate_of, fix
 from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
@@ -432,6 +434,20 @@ def test_linters_fix_what_they_can_together(project: Project) -> None:
     _, (result,), _ = fix_head(project)
     assert (result.outcome, result.author) == ("fixed", "ruff-project")
     assert result.files == {"a.py": f"import os\n\nprint(os)\nprint('hello')\n{old}".encode()}
+
+
+def test_what_linters_fix_is_tried_while_the_tests_run(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    slow = "import time\n\n\ndef test_slow():\n    time.sleep(1)\n"
+    project.commit("Begin", {"a.py": "x = 1\n", "test_slow.py": slow})
+    project.commit("Add", {"a.py": "x = 1\ny = x is 2\n"})
+    events: list[Event] = []
+    found, _ = work(project, None, lambda c, h: fix(c, replace(h, emit=events.append)))
+    assert [result.outcome for result in found[1]] == ["fixed"]
+    runs = [event for event in events if event.name == "pytest" and not event.was_recorded]
+    assert [event.seconds is None for event in runs] == [True] * 3 + [False] * 3
 
 
 def test_what_changes_nothing_or_cannot_be_made_is_no_fix(project: Project) -> None:
