@@ -47,8 +47,6 @@ MISSING_PROGRAM = re.compile(r"FileNotFoundError: .*: '[^/']+'\s+\S*\bsubprocess
 SYNTAX_ERROR = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 TEST = re.compile(r"^[ \t]*(?:async )?def test", re.MULTILINE)
-# As Python writes control characters and those outside of ASCII in a quoted text.
-ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 
 ENDING = re.compile(r"(?:/(?:index|__init__))?\.\w+$")  # behind the name of a module
 CONFTEST, GONE = "conftest.py", ("deleted", "renamed")
@@ -275,13 +273,13 @@ def changed_lines(file: ChangedFile) -> set[int]:
 def _result(
     run: CheckRun, group: Group, tests: list[TestOutcome], project: Project, causes: Causes
 ) -> CheckResult:
-    """Named after the function, or the file, in which most of the tests are."""
+    """Named after the function, or the file, of the first test."""
     kind, state, place, _ = group
-    function = Counter(map(_function_of, tests)).most_common(1)[0][0]
-    first = next(test for test in tests if _function_of(test) == function)
+    first, *others = tests
+    function = _function_of(first)
     name = function.partition("::")[2].rpartition("::")[2] or function
-    more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
-    name += more or ESCAPES.sub("…", first.id.removeprefix(function))
+    more = f" and {len(others)} more" if others else ""
+    name += more or first.id.removeprefix(function)
     at_import = all(_is_file(test) for test in tests)
     verb = "cannot be loaded" if at_import else "fail" if more else "fails"
     if name == CONFTEST and name not in project.head_files:  # a plug-in fails like one
@@ -291,7 +289,7 @@ def _result(
         kind=kind,
         state=state,
         name=first.id,
-        message=f"{name} {verb}: {ESCAPES.sub('…', first.message)}".removesuffix(": "),
+        message=f"{name} {verb}: {first.message}".removesuffix(": "),
         severity="high" if kind == "broken_test" else "medium",
         location=place,
         category="correctness" if kind == "broken_test" else "tests",

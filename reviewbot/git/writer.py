@@ -198,10 +198,7 @@ class Writer(Struct):
             if tag != "H":
                 message = f"{path} has conflicts, or is marked skip-worktree or assume-unchanged"
                 raise WriteError(message, hint=f"see git ls-files -v {path}, git update-index -h")
-            if here and here.replace(b"\r\n", b"\n") == old != here:
-                hint = "apply this fix by hand"
-                raise WriteError(f"{path} has other line ends than were reviewed", hint=hint)
-            if here != old:  # also where git converts more
+            if here != old:  # also where git converts line ends
                 said = "exists already" if old is None else "is not what was reviewed"
                 raise WriteError(f"{path} {said}", hint=REVIEW_HINT)
             if path in changed or (path in committed and entry != blob):
