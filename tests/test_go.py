@@ -429,7 +429,7 @@ ended
         ("a.go:3:8: no required module provides package x; to add it:\n\tgo get x\n",
          "a.go:3:8: no required module provides package x: run go mod tidy"),
         ("go: errors parsing go.mod:\ngo.mod:1: no\n", "go: errors parsing go.mod: go.mod:1: no"),
-        (f"{LOCKED}\n", f"{LOCKED}: run go mod download"),
+        (f"{LOCKED}\n", "golang.org/x/y is not downloaded: run go mod download"),
     ],
 )  # fmt: skip
 def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:

@@ -47,6 +47,8 @@ MISSING = re.compile(
     r"(?m)^.*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
     r"|cache/download/.{,500}: read-only file system)[^;\n]*"
 )
+# Go tries to download a package; the path may have only the beginning of its name.
+LOCKED = re.compile(r"\w+ \S*?/cache/download/(.+?)(?:/@v/\S+)?: read-only file system")
 # What vet does not print where it came to its end. What a line ends with a colon for is below it.
 UNUSUAL = re.compile(
     r"(?m)^(?!module |read |# |vet failed$|ended$|exit status |\s"
@@ -120,7 +122,8 @@ def problem_of(text: str, unreadable: re.Pattern[str], folder: str) -> str:
     if match := MISSING.search(text):
         step = "download" if re.search("GOPROXY=off|read-only", match[0]) else "tidy"
         where = "" if folder == "." else f" in {normpath(folder)}"
-        return f"{match[0].strip()[:200]}: run go mod {step}{where}"
+        said = LOCKED.sub(r"\1 is not downloaded", match[0].strip())
+        return f"{said[:200]}: run go mod {step}{where}"
     match = unreadable.search(text)
     return " ".join(match[0].split())[:200] if match else ""
 
