@@ -722,6 +722,9 @@ def test_type_checkers_read_what_their_configuration_means() -> None:
     config = '{\n  "exclude": [\n    "**/gen", "a.py",\n    "shop/*.py"\n  ]\n}\n'
     others = "gen/b.py more/gen/b.py a.py shop/b.py"
     check_scope("pyright", "pyrightconfig.json", config, "b.py generic.py", others)
+    config = "[tool.poetry.group.typing]\nexclude = ['a.py']\n[tool.ty.src]\nexclude = ['gen']\n"
+    check_scope("ty", "pyproject.toml", config, "a.py b.py", "gen/b.py more/gen/b.py")
+    check_scope("ty", "ty.toml", "[src]\nexclude = ['gen']\n", "a.py", "gen/b.py")
     stub = Project(configs={"mypy.ini": "[mypy]\n"}, head_files=frozenset({"a.py", "a.pyi"}))
     mypy = replace(LINT, name="mypy", configured_by=("mypy.ini",))
     assert [path for path in ("a.py", "a.pyi") if stub.type_checks(path, mypy)] == ["a.pyi"]

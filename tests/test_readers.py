@@ -18,7 +18,7 @@ from reviewbot.checks.check import Check
 from reviewbot.checks.compare_tests import compare_tests
 from reviewbot.checks.evidence import CheckRun
 from reviewbot.checks.languages import LANGUAGES
-from reviewbot.checks.languages.python import PYTEST, PYTHON, read_mypy, read_pyright
+from reviewbot.checks.languages.python import PYTEST, PYTHON, read_mypy, read_pyright, read_ty
 from reviewbot.checks.project import Project
 from reviewbot.checks.readers import READERS
 from reviewbot.checks.run import read
@@ -104,6 +104,15 @@ def test_type_checkers() -> None:
     pyright = read_pyright(recorded("pyright/pyright.json")).diagnostics
     assert len(pyright) == 11
     assert (pyright[0].rule, str(pyright[0].location)) == ("reportReturnType", "/src/shop.py:7")
+    said = [
+        (found.rule, str(found.location)) for found in read_ty(recorded("ty/ty.sarif")).diagnostics
+    ]
+    assert said == [("invalid-explicit-return", "a.py:5"), ("unresolved-reference", "a.py:9")]
+    for name in ("ty", "basedpyright"):
+        (check,) = (known for known in PYTHON.checks if known.name == name)
+        missing = replace(printed("", 1), stderr=f"/bin/python: No module named {name}\n".encode())
+        hint = f"{name} is not installed for this project: install {name} into the project's envir"
+        assert read(check, "head", missing)[1].startswith(hint)
 
 
 @each(

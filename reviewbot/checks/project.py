@@ -153,7 +153,9 @@ class Project(Struct, frozen=True, kw_only=True):
             return language_of(path) == "typescript" or any(map(CHECKS_JS.search, said))
         path = check.relative(path)
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
-        own = "".join(s for s in sections if tool in s.partition("\n")[0] or name[-5:] == ".json")
+        is_own = name.endswith((".json", "ty.toml"))
+        about = re.compile(rf"[^\n]*\b{tool}\b")
+        own = "".join(s for s in sections if is_own or about.match(s))
         if _names(EXCLUDE.findall(own), path, in_any_folder=True):
             return False
         scope = SCOPE.findall(own)
