@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from reviewbot.config.load import validate
 from reviewbot.errors import ConfigError
-from reviewbot.text.files import LANGUAGES, classify, language_of
+from reviewbot.text.files import LANGUAGES, language_of
 
 DISMISSALS = ".reviewbot/dismissed.yml"  # in a work tree
 HEADER = """\
@@ -77,34 +77,27 @@ def _quoted(text: str | tuple[str, ...]) -> str:
     return f'"{"".join(signs)}"'
 
 
-def find_ignores(path: str, text: str, *, complete: bool = True) -> Iterator[InlineIgnore]:
-    """The ignores of a file that name rules and a reason, or those that do not.
+def find_ignores(path: str, text: str) -> Iterator[InlineIgnore]:
+    """The ignores of a file that name rules and a reason.
 
     Lines are not parsed: what looks like a comment within a string counts, unless the string begins
     with it.
     """
     language = language_of(path)
-    if "reviewbot:" not in text or language is None:
+    marks = LANGUAGES[language][0].split() if language else []
+    if "reviewbot:" not in text or not marks:
         return
-    marks = "|".join(map(re.escape, LANGUAGES[language][0].split()))
     comment = re.compile(
-        rf"""(?<![\w"'`])(?:{marks})[^\w\s"'`]{{0,20}}\s{{0,20}}reviewbot:\s*ignore\b(?:\[([^\]]*)\])?(.*)"""
+        rf"""(?<![\w"'`])(?:{"|".join(map(re.escape, marks))})[^\w\s"'`]{{0,20}}\s{{0,20}}"""
+        r"reviewbot:\s*ignore\[([^\]]*)\](.*)"
     )
     for number, line in enumerate(text.split("\n"), 1):
-        if marks and (match := comment.search(line)):
-            rules = tuple(rule.strip() for rule in (match[1] or "").split(",") if rule.strip())
+        if match := comment.search(line):
+            rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())
             reason = match[2].strip().removesuffix("*/").removesuffix("-->").strip()
             is_alone = not line[: match.start()].strip()
-            if bool(rules and reason) is complete:
+            if rules and reason:
                 yield InlineIgnore(rules, reason, number + is_alone, number)
-
-
-def find_incomplete(path: str, text: str) -> Iterator[str]:
-    """Where an ignore does not count, and what it lacks. None in documentation or a string."""
-    for found in find_ignores(path, text, complete=False):
-        lacks = ["rules in brackets"] * (not found.rules) + ["a reason"] * (not found.reason)
-        if classify(path) != "documentation" and not re.search(r"""["`]|'(?!\w)""", found.reason):
-            yield f"{path}:{found.comment_line} (lacks {' and '.join(lacks)})"
 
 
 def ignored(patterns: Sequence[str]) -> Callable[[str], bool]:
