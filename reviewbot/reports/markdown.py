@@ -38,9 +38,7 @@ URL = re.compile(r"https?://[\w.:-]+/[\w./?#=&%+~-]*", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")
 Level = Literal["notice", "warning", "failure"]
 
-# GitHub shows ten of each level for one step, and drops the others without a word. One notice says
-# how many there are, and one what the panel cost.
-ROOMS = {"failure": 10, "warning": 10, "notice": 9}
+MAX_ANNOTATIONS = 10  # of a level that GitHub shows for one step; it drops the others
 COMMANDS = {"failure": "error", "warning": "warning", "notice": "notice"}
 # As in toCommandValue of https://github.com/actions/toolkit (packages/core/src/command.ts).
 DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -153,20 +151,17 @@ def render_commands(review: Review, _: Style) -> str:
 
     https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
     """
-    found = [annotation(finding) for finding in review.reported]
+    notes = []
+    if review.panel:
+        notes.append(Annotation("", 0, 0, "notice", "reviewbot", plain(words.panel_line(review))))
+    if len(review.reported) > MAX_ANNOTATIONS:
+        count = f"{len(review.reported)} in all; GitHub shows {MAX_ANNOTATIONS} of each level."
+        notes.append(Annotation("", 0, 0, "notice", "Findings", count))
     if review.gaps:
         gaps = shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
-        found.insert(0, Annotation("", 0, 0, "warning", "Not complete", gaps))
-    shown: list[Annotation] = []
-    for level, room in ROOMS.items():
-        room -= level == "notice" and bool(review.panel)
-        shown += [note for note in found if note.annotation_level == level][:room]
-    more = len(found) - len(shown)
-    texts = [f"{more} more are not shown here."] if more else []
-    texts += [plain(words.panel_line(review))] if review.panel else []
-    shown += (Annotation("", 0, 0, "notice", "reviewbot", text) for text in texts)
+        notes.append(Annotation("", 0, 0, "warning", "Not complete", gaps))
     lines = []
-    for note in shown:
+    for note in (*notes, *map(annotation, review.reported)):
         path = plain(note.path)
         place = {"file": path} if path else {}
         if path and note.start_line:
