@@ -5,7 +5,7 @@ Nothing is written. All functions raise ReviewbotError.
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 import msgspec
@@ -15,7 +15,7 @@ from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.run import collect, run_checks
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
-from reviewbot.errors import UsageError
+from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Event
 from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change
@@ -67,10 +67,11 @@ async def _try_ahead(change: Change, project: Project, services: Services) -> No
     trials = await _trials(change, quick, services, Brief(title="", description="", passages=()))
     found = trials.evidence.new_results
     if candidate := await trials.draft_tool_fixes(found, change.head_tree, quick):
-        tree = await trials.repository.make_tree(change.head_tree, candidate.files)
-        fixed = await trials.repository.compare(change.base_tree, tree)
-        project = await load_project(fixed, trials.repository, services.checks)
-        await run_checks(project.checks, fixed, project, services.executor)
+        with suppress(GitError):  # which is said where it is tried
+            tree = await trials.repository.make_tree(change.head_tree, candidate.files)
+            fixed = await trials.repository.compare(change.base_tree, tree)
+            project = await load_project(fixed, trials.repository, services.checks)
+            await run_checks(project.checks, fixed, project, services.executor)
 
 
 def _with_debate_of(earlier: Finding, finding: Finding) -> Finding:
