@@ -320,7 +320,7 @@ def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:
 
     with pytest.raises(UsageError, match="no test fails here; nobody could reproduce it"):
         mend(project, answer, "Collecting\n" * 2_000 + "Boom")
-    assert all("What a run that failed reports" in p and "\nBoom\n" in p for p in asked)
+    assert all("\nBoom\n" in prompt for prompt in asked)
     test = "from cart import total\n\n\ndef test_none():\n    assert total(None) == 0\n"
 
     def solve(label: str, _: str) -> Any:

@@ -52,7 +52,6 @@ FAILED = re.compile(
     r"(?m)^[ \t]*(?:E  |FAIL(?:ED)?\b|--- FAIL|not ok\b|[✖✗✕●] |Traceback \(|panic: |thread '.*pan"
     r"|(?:[^\s:]+:\d+(?::\d+)?: )?(?i:error)\b|(?:[\w.]+\.)?\w*(?:Error|Exception|Warning)\b)"
 )
-LOG = re.compile(r"Traceback |##\[|[>$%=({]|[-+]{2}")  # how one begins, and no title
 DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"
 
 
@@ -99,8 +98,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     if not answers:
         raise ModelError(f"nobody answered ({'; '.join(reasons)})")
     said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
-    is_log = "…" in said or LOG.match(said[0])
-    title = ([*filter(FAILED.match, said)] or said)[-1] if is_log else said[0]
+    title = next(filter(FAILED.match, reversed(said)), said[0])
     left, tried = iter(answers), {""}
 
     async def following(_: tuple[str, ...] = ()) -> Task | None:
@@ -181,9 +179,8 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         if not log:
             hint = advice or "give the log of the run that failed: --report FILE"
             raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
-        start = "(What a run that failed reports)\n\n"  # no prose, which would be the title
         try:
-            return await prepare_bug(start + log[len(start) - MAX_REPORT :], trials)
+            return await prepare_bug(log, trials)
         except UsageError as error:
             raise UsageError(f"{reason}; {error}", hint=advice or error.hint) from error
     before = {test.id for test in red}
