@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
     A test for a claim runs at the top if it does not run beside the file with fixtures.
     """
     is_lent = sys.version_info >= (3, 11) and not is_installed("pytest")
-    command = [sys.executable, *(LENT if is_lent else ("-m", "pytest")), "--maxfail=0"]
+    command = [sys.executable, *(LENT if is_lent else ("-m", "pytest")), "--maxfail=0", "--tb=auto"]
     command += ["-p", "reviewbot_pytest", "-q", "--color=no", "--continue-on-collection-errors"]
     alone = [option for name in PLUGINS if is_installed(name) for option in PLUGINS[name]]
     no_options = ["-o", "addopts=", "-o", "required_plugins="]
