@@ -6,17 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 from os.path import commonprefix
+from typing import Literal
 
 from msgspec.structs import replace
 
-from reviewbot.checks.evidence import (
-    FAILURES,
-    CheckResult,
-    CheckRun,
-    ResultKind,
-    ResultState,
-    TestOutcome,
-)
+from reviewbot.checks.evidence import FAILURES, CheckResult, CheckRun, ResultState, TestOutcome
 from reviewbot.checks.project import Project
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
@@ -55,7 +49,7 @@ ASSERTS = ("assert", "AssertionError")  # at the start of a message that says no
 PART = re.compile(r"(::[^\[/]*)[\[/].*", re.DOTALL)
 
 # Tests that fail for one reason: what is said of them, where, and how they fail.
-Group = tuple[ResultKind, ResultState, Location | None, str]
+Group = tuple[Literal["broken_test", "failing_test"], ResultState, Location | None, str]
 # By check and test, where the edit is that breaks it, and whether it was seen to pass without that.
 Causes = Mapping[tuple[str, str], tuple[Location, bool]]
 NO_CAUSE = (None, False)
@@ -63,9 +57,9 @@ NO_CAUSE = (None, False)
 
 def compare_tests(
     base: CheckRun, head: CheckRun, change: Change, project: Project, causes: Causes
-) -> tuple[list[CheckResult], CheckRun]:
-    """The results of a suite, and its run at head: incomplete if a package is missing here."""
-    before = base.report.outcomes
+) -> tuple[list[CheckResult], CheckRun, list[str]]:
+    """Results of a suite, its run at head (incomplete if it lacks packages), and tests that go."""
+    before, gone = base.report.outcomes, gone_tests(base, head, change)
     # New tests that fail as others did before say nothing about the change.
     known = {test.message for test in base.report.tests if test.outcome in FAILURES} - {""}
     counts: Counter[tuple[str, str, int]] = Counter(
@@ -117,7 +111,7 @@ def compare_tests(
     if missing and (head.outcome == "ended" or "conftest.py cannot be imported" in head.reason):
         hint = INSTALL if MISSING_MODULE.search(missing[0]) else ""
         head = replace(head, outcome="incomplete", reason=missing[0] + hint)
-    return results, head
+    return results, head, gone
 
 
 def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Project) -> list[str]:
@@ -144,6 +138,17 @@ def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Proj
         if not alive & {PART.sub(r"\1", test.id), test.id.partition("::")[0]}
         if not test.id.startswith(folders)
     ]
+
+
+def gone_tests(base: CheckRun, head: CheckRun, change: Change) -> list[str]:
+    """Tests that passed at base and are gone from files that change, if fewer are new."""
+    before = {PART.sub(r"\1", test.id): test.outcome for test in base.report.tests}
+    now = (PART.sub(r"\1", test.id).partition("::") for test in head.report.tests)
+    after = {change.old_paths.get(path, path) + mark + name for path, mark, name in now}
+    touched = {file.old_path for file in change.files} - after  # one that cannot be loaded
+    gone = [id for id in before if id not in after and id.partition("::")[0] in touched]
+    counts = base.outcome == head.outcome == "ended" and len(gone) > len(after - before.keys())
+    return [id for id in gone if counts and before[id] == "passed"]
 
 
 def _wholes(id: str) -> set[str]:
