@@ -306,8 +306,8 @@ def test_a_whole_tree_is_checked_in_the_folders_of_its_projects(services: Projec
     suites = {name: text for name, text in results_of(review).items() if "pytest" in name}
     assert suites.pop("pytest services/web") == "0 passed, 1 failed"
     assert suites == dict.fromkeys(("pytest", "pytest services/api"), "1 passed")
-    (finding,) = review.reported
-    assert finding.reason == "This test fails."  # it is not new
+    found = {f.rule.rpartition("::")[2]: f.reason for f in review.reported}
+    assert found == {"test_x": "This test fails.", "UP006": "A check reports this."}  # none is new
 
 
 def host_of(repository: Repository, scripted: Scripted) -> Host:

@@ -105,7 +105,7 @@ class Project(Struct, frozen=True, kw_only=True):
     checks: tuple[Check, ...] = ()  # that may apply, in each folder in which they run
     base_files: frozenset[str] = frozenset()
     head_files: frozenset[str] = frozenset()
-    configs: Mapping[str, str] = {}  # files that configure tools, by path, as the base has them
+    configs: Mapping[str, str] = {}  # that tools use, by path: of the base, or of a whole tree
     manifests: Mapping[str, str] = {}  # MANIFESTS at head, by path
     base_texts: Mapping[str, str] = {}
     head_texts: Mapping[str, str] = {}
@@ -180,7 +180,9 @@ async def load_project(
     configs = (*CONFIGS, *named)
     names = (*configs, *chain.from_iterable(chain(*PROJECTS.values())), *PINS, *VERSIONS)
     base_files, base_texts = await _read_side(change, "base", names, repository)
-    head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
+    own = (*MANIFESTS, *names) if change.is_whole else MANIFESTS
+    head_files, head_texts = await _read_side(change, "head", own, repository)
+    settled = head_texts if change.is_whole else base_texts
     before = sorted(base_files)
     # A folder that is new can take no test away from another project.
     new = [path for path in head_texts if not _has_below(before, path.rpartition("/")[0])]
@@ -189,12 +191,12 @@ async def load_project(
     project = Project(
         base_files=base_files,
         head_files=head_files,
-        configs={path: base_texts[path] for path in base_texts if matches_any([path], configs)},
+        configs={path: settled[path] for path in settled if matches_any([path], configs)},
         manifests={path: head_texts[path] for path in head_texts if matches_any([path], MANIFESTS)},
         base_texts=base_texts,
         head_texts=head_texts,
     )
-    entries = {*await repository.list_entries(change.head_tree)}
+    entries = {*await repository.list_entries(change.head_tree)} if not change.is_whole else set()
     entries -= {*await repository.list_entries(change.base_tree)}
     brought = {e.path: head_texts.get(e.path, "") for e in entries if e.path not in base_files}
     lock = texts.get("pnpm-lock.yaml", "").partition("\npackages:")[0]  # most of it is behind

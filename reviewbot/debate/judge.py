@@ -313,6 +313,5 @@ def _position(
     stance: Stance = judgement.stance if citations else "unsure"
     own = [position for position in earlier if position.panelist == question.panelist]
     known = {citation for position in own for citation in position.citations}
-    if own and citations and known.issuperset(citations):
-        stance = own[-1].stance
+    stance = own[-1].stance if own and citations and known.issuperset(citations) else stance
     return Position(question.panelist, number, stance, judgement.reason, citations)
