@@ -156,8 +156,8 @@ def test_flags_environment_repository_user_and_defaults_in_this_order() -> None:
     for loaded in (load_settings(layers), load_settings(layers[::-1])):
         assert (loaded.settings.review.fail_on, loaded.settings.hooks.push) == ("low", "none")
         for key, origin in {
-            "review.fail_on": "--fail-on",
-            "limits.seconds": "--timeout",
+            "review.fail_on": "the options",
+            "limits.seconds": "the options",
             "limits.cost_usd": "default",
             "hooks.push": "REVIEWBOT_HOOKS__PUSH",
             "review.min_severity": ".reviewbot.yml:1",

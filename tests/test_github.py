@@ -221,7 +221,7 @@ def test_an_input_that_is_wrong_is_named_before_anything_is_reviewed(
 ) -> None:
     for name, text, said in (
         ("dry_run", "maybe", "the input dry_run is 'maybe' (choose one of false, true)"),
-        ("max_cost_usd", "x", "the input max_cost_usd: limits.cost_usd must be a number"),
+        ("max_cost_usd", "x", "the inputs: limits.cost_usd must be a number"),
     ):
         ran = jobs.push(faulty, "opened", **{name: text})
         assert (ran.exit_code, ran.outputs) == (2, {})

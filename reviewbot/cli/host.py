@@ -29,6 +29,13 @@ from reviewbot.verdict.document import Finding, Review
 ASSIGNMENT = re.compile(
     r"""(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
 )
+OPTIONS = {  # of commands, with the settings that they take the place of
+    "fail_on": "review.fail_on",
+    "effort": "review.effort",
+    "timeout": "limits.seconds",
+    "max_cost_usd": "limits.cost_usd",
+    "sandbox": "sandbox.kind",
+}
 KEYS = r"\w+_API_KEY|OLLAMA_\w+"  # variables of providers
 LONG = 5  # seconds
 CLEAR = "\r\x1b[K"
@@ -44,8 +51,7 @@ async def open_host(
     """
     given = click.get_current_context().params  # few commands have all of these
     panelists = read_roles(given.get("model", ()), "--model")
-    flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in load.FLAGS.items()}
-    layers = [load.flag_layer(flags)]
+    layers = [load.flag_layer({key: given.get(option) for option, key in OPTIONS.items()})]
     if file := given.get("config"):  # stands above the repository's own
         layers.insert(0, load.read_layer(str(file), "flags", file.read_bytes()))
     async with nullcontext(emit) if emit else show_progress() as watch:

@@ -30,14 +30,6 @@ WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {
 }
 PREFIX = "REVIEWBOT_"
 VARIABLE = re.compile(f"{PREFIX}(.*__.*|{'|'.join(Settings.__struct_fields__).upper()})")
-# Options of `reviewbot review` that set a key.
-FLAGS = {
-    "review.fail_on": "--fail-on",
-    "review.effort": "--effort",
-    "limits.seconds": "--timeout",
-    "limits.cost_usd": "--max-cost-usd",
-    "sandbox.kind": "--sandbox",
-}
 
 
 class Document(Struct, frozen=True):
@@ -53,23 +45,19 @@ class Document(Struct, frozen=True):
 
 
 class Layer(Struct, frozen=True):
-    """What one source says.
+    """What one source says. `name` is a file as the user would write it, or what else sets keys.
 
-    Attributes:
-        name: the file as the user would write it.
-        flags: what sets a key, where no file does.
+    With `is_text`, values are texts to be read as their type.
     """
 
     name: str
     kind: LayerKind
     document: Document
-    flags: Mapping[str, str] = msgspec.field(default_factory=lambda: FLAGS)
+    is_text: bool = False
 
     def where(self, key: Key) -> str:
         if self.kind == "environment":
             return PREFIX + "__".join(key).upper().partition("__[")[0]
-        if self.name == "flags":
-            return self.flags.get(dotted(key), f"--{key[-1].replace('_', '-')}")
         line = self.document.line(key)
         prefix = "user file " if self.kind == "user" else ""
         return f"{prefix}{self.name}:{line}" if line else f"{prefix}{self.name}"
@@ -79,7 +67,7 @@ class Loaded(Struct, frozen=True):
     """Settings, and where each comes from.
 
     Attributes:
-        origins: by dotted key: "default", ".reviewbot.yml:7", "--fail-on", ...
+        origins: by dotted key: "default", ".reviewbot.yml:7", "the options", ...
         notices: a sentence for each value that was given and does not count.
     """
 
@@ -117,13 +105,13 @@ def environment_layer(variables: Mapping[str, str]) -> Layer:
         for name, text in variables.items()
         if text and (match := VARIABLE.fullmatch(name))
     }
-    return Layer("environment", "environment", Document(_nested(values)))
+    return Layer("environment", "environment", Document(_nested(values)), is_text=True)
 
 
-def flag_layer(values: Mapping[str, object], flags: Mapping[str, str] = FLAGS) -> Layer:
+def flag_layer(values: Mapping[str, object], name: str = "the options") -> Layer:
     """Values by dotted key, for example {"review.fail_on": "high"}; None is a flag not given."""
     given = {tuple(key.split(".")): value for key, value in values.items() if value is not None}
-    return Layer("flags", "flags", Document(_nested(given)), flags)
+    return Layer(name, "flags", Document(_nested(given)), is_text=True)
 
 
 def load_settings(layers: Sequence[Layer]) -> Loaded:
@@ -136,7 +124,7 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
     origins = dict.fromkeys(values, "default")
     notices, repository = list[str](), ""
     for layer in sorted(layers, key=lambda layer: get_args(LayerKind).index(layer.kind)):
-        said, is_text = layer.document.value, layer.name in ("environment", "flags")
+        said, is_text = layer.document.value, layer.is_text
         said = validate(said, Settings, (), layer.where, is_text=is_text, is_part=True)
         found = [(key, value) for key, value in _leaves(said) if value != {}]
         if layer.kind == "repository" and found:

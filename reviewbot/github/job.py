@@ -154,8 +154,7 @@ class Job(Struct, frozen=True, kw_only=True):
             if not path.is_file():
                 raise UsageError(f"config_file names {name}, and there is no such file")
             layers.append(read_layer(name, "flags", path.read_bytes()))
-        names = {key: f"the input {name}" for name, key in INPUTS.items() if key}
-        return [*layers, flag_layer(values, names)]
+        return [*layers, flag_layer(values, "the inputs")]
 
 
 def read_job(variables: Mapping[str, str]) -> Job:
