@@ -44,10 +44,7 @@ async def review_commit(host: Host, repository: Repository, state: State, say: S
     """Review the index without running anything of it. Raises ReviewbotError."""
     change = await repository.load_change(kind="staged")
     if change.base_tree == change.head_tree:
-        say(
-            "reviewbot: nothing is staged; reviewbot review HEAD reviews the last commit, "
-            "reviewbot review --all all files"
-        )
+        say("reviewbot: nothing is staged")
         return 0
     change = replace(change, is_whole=not change.base_commit)
     settings = (await read_base(change, host))[0].settings
