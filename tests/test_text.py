@@ -384,7 +384,8 @@ CLASSES = {
     " src/AppTest.java=java src/data/tests/test_a.py=python",
     "fixture": "tests/data/broken.py=python pkg/testdata/x.go=go src/__snapshots__/a.js=javascript"
     " {{a.b}}/c/d.py=python {%if_a%}d{%endif%}.py=python",
-    "documentation": "README.md=markdown LICENSE=",
+    "documentation": "README.md=markdown LICENSE= LICENSES/MIT= .changelog/48.fixed="
+    " newsfragments/7.bugfix=",
     "data": "requirements.txt= config/app.yml=yaml .gitignore= logo.svg=xml uv.lock="
     " Gemfile.lock=ruby web/package-lock.json=json",
     "generated": "api/app_pb2.py=python static/app.min.js=javascript",

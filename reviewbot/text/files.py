@@ -98,7 +98,7 @@ WITHOUT_LANGUAGE: dict[FileClass, re.Pattern[str]] = {
     """),
     "documentation": _globs("""
         *.rst *.adoc *.asciidoc *.txt *.org *.tex *.bib license* licence* copying* notice* authors*
-        contributors* changelog changes history readme
+        contributors* changelog changes history readme licenses/ .changelog/ newsfragments/
     """),
 }
 TEST = _globs("""
