@@ -46,13 +46,12 @@ from reviewbot.version import __version__
 MAX_BODY = 8_000_000  # bytes, of a patch above all
 MAX_WAITING, MAX_KEPT = 50, 100  # jobs
 MAX_TEXT = 20_000  # characters of a question or answer in an event
-Revision = Annotated[str, Meta(description="a commit, A..B or A...B; empty: uncommitted work")]
 
 
 class ReviewOrder(Struct, frozen=True, tag_field="kind", tag="review", forbid_unknown_fields=True):
-    """Review a target, or a patch, of which nothing is executed."""
+    """Review a target (a commit, A..B, A...B or "", uncommitted work) or a patch, without tests."""
 
-    target: Revision = ""
+    target: str = ""
     patch: str = ""
 
     def __post_init__(self) -> None:
@@ -66,7 +65,7 @@ class FixOrder(Struct, frozen=True, tag_field="kind", tag="fix", forbid_unknown_
     With the goal "repair", the report is the log of a run that failed.
     """
 
-    target: Revision = ""
+    target: str = ""
     findings: tuple[str, ...] = ()
     report: Annotated[str, Meta(pattern=r"^$|\S")] = ""
     goal: Literal["refactor", "performance", "tests", "repair"] | None = None
@@ -84,7 +83,7 @@ class DevelopOrder(
     """Build what a specification asks for, in proven steps."""
 
     specification: Annotated[str, Meta(pattern=r"\S")]
-    target: Revision = ""
+    target: str = ""
 
 
 class NegotiateOrder(
