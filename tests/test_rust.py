@@ -198,6 +198,10 @@ def test_what_libtest_says(text: str, failures: dict[str, str], problem: str) ->
         ("error[E0425]: cannot find value\n", "error[E0425]: cannot find value"),
         ("error: no matching package named `x` found\nin offline mode\n", "run cargo fetch"),
         (
+            "error: couldn't read `/tmp/.cargo/registry/x/lib.rs`: Permission denied (os error 13)",
+            "(os error 13): run chmod -R a+rX ~/.cargo/registry",
+        ),
+        (
             "error: rustc 1.9 is too old for:\n  x@1 requires 1.96\n",
             "too old for: x@1 requires 1.96",
         ),

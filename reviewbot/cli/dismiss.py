@@ -24,8 +24,7 @@ async def command(finding: str, reason: str | None, undo: bool, state: Path | No
     reason = (reason or "").strip()
     if not undo and not reason:
         raise UsageError("a dismissal needs a reason", hint="dismiss FINDING --reason TEXT")
-    kept = await open_state(state)
-    root = await find_root()
+    kept, root = await open_state(state), await find_root()
     files = {kept.dismissals: 0o600} | ({root / DISMISSALS: 0o644} if root else {})
     if root and (root / DISMISSALS).resolve() != root / DISMISSALS:
         raise UsageError(f"{root / DISMISSALS} is a link to elsewhere", hint="remove the link")

@@ -133,8 +133,7 @@ def _is_normal(text: str, offset: int) -> bool:
         after = text[offset + 2 : offset + 3] if after == WORD_BREAK else after
         return bool(re.match(UNSPACED, before) and re.match(UNSPACED, after))
     if character in "\ufe0e\ufe0f":  # show it as text, as an emoji
-        is_keycap = before in set("0123456789#*") and after == "\u20e3"
-        return is_keycap or re.match(EMOJI, before) is not None
+        return bool(re.match(EMOJI, before) or (after == "\u20e3" and re.match("[0-9#*]", before)))
     if character == JOINER and re.match(EMOJI, after):
         before = text[offset - 2 : offset - 1] if before in ("\ufe0e", "\ufe0f") else before
         return re.match(EMOJI, before) is not None

@@ -24,6 +24,7 @@ ERROR = re.compile(
     r"(?:.*:\n +.*|.*\n +--> \S*Cargo\.toml.*|.*(?:\n+Caused by:\n +.*)*)"
 )
 MISSING = re.compile(r"offline mode|--offline was specified|Read-only file system")
+UNREADABLE = re.compile(r"/\.cargo/registry/.*: Permission denied")
 FUNCTION = re.compile(r"^\./([^:\n]+\.rs):(\d+):.*?\bfn (?:r#)?(\w+)", re.MULTILINE)
 BINARY = re.compile(r'(?m)^\{"reason":(?>.*?"src_path":"([^"]+)").*"executable":"[^"]*/([^"/]+)"')
 # What runs: an executable in parentheses, or the documentation of a crate.
@@ -81,6 +82,7 @@ def problem_of(text: str) -> str:
     """What says first why cargo did not do its work, with the first of a list below and causes."""
     error = ERROR.search(text)
     hint = ": run cargo fetch" if MISSING.search(text) else ""
+    hint = ": run chmod -R a+rX ~/.cargo/registry" if UNREADABLE.search(text) else hint
     return " ".join(error[0].split())[:300] + hint if error else ""
 
 

@@ -6,7 +6,8 @@
 #   built                     before the tests run
 #   failed                    where linting found errors
 #   FILE:                     a file that was compiled, so that it was linted
-# and in the end `ended`. Ends with 75, so that nothing is recorded, if a crate was not fetched.
+# and in the end `ended`. Ends with 75, so that nothing is recorded, if a crate was not fetched or
+# cannot be read.
 command -v cargo >/dev/null || exit 127
 exec >>/out/cargo.txt 2>&1
 # The tree is in memory: nothing is kept for debuggers and for later builds.
@@ -33,4 +34,5 @@ else
 fi
 echo ended
 grep -qx built /out/cargo.txt ||
-    ! grep -qE 'offline mode|--offline was specified|Read-only file system' /out/cargo.txt || exit 75
+    ! grep -qE 'offline mode|--offline was specified|Read-only file system|registry/.*: Permission denied' \
+        /out/cargo.txt || exit 75
