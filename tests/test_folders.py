@@ -274,6 +274,7 @@ PLANS = [
     # The top of a workspace of uv, which may be a package itself
     (SERVICES | {"pyproject.toml": UV}, {"services/web/page.py": ""}, "pytest"),
     (SERVICES | VIRTUAL, {"services/web/page.py": ""}, "pytest services/web"),
+    (SERVICES | VIRTUAL | {"pytest.ini": ""}, {"services/web/page.py": ""}, "pytest services/web"),
     # Where nothing says how it is installed, an application that is not at the top
     (BACKEND, {"backend/a.py": ""}, "pytest backend"),
     (BACKEND | {"requirements.txt": ""}, {"backend/a.py": ""}, "pytest"),

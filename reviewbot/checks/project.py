@@ -240,6 +240,8 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
         folders = {folder for folder in own if classify(f"{folder}/a.py") == "source"}
     if kind == "node" and "pnpm-workspace.yaml" in files:
         folders.discard("")
+    if kind == "python" and not re.match(NO_TOP, texts.get("pyproject.toml", "")):
+        folders.discard("")  # whatever else says there how tests are run
     paths = sorted(files)
     outermost = (folder for folder in sorted(folders) if folders.isdisjoint(folders_above(folder)))
     return [folder for folder in outermost if _has_below(paths, folder)]

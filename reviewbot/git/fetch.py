@@ -60,13 +60,11 @@ async def fetch_commits(
         }
     options = (
         *("-c", f"protocol.{parts.scheme}.allow=always"),
-        *("-c", "http.followRedirects=false"),
         *("-c", "credential.helper=", "-c", "core.alternateRefsCommand=true"),
-        *("-c", "fetch.fsckObjects=true"),
         # Old commits of known projects have these, and GitHub serves them.
         *("-c", "fetch.fsck.badTimezone=ignore", "-c", "fetch.fsck.zeroPaddedFilemode=ignore"),
-        *("-c", "transfer.credentialsInUrl=die"),
-        *("-c", "gc.auto=0"),
+        *("-c", "http.followRedirects=false", "-c", "transfer.credentialsInUrl=die"),
+        *("-c", "fetch.fsckObjects=true", "-c", "gc.auto=0"),
     )
     git = Git(folder, environment=environment, options=options, seconds=600)
     words = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
