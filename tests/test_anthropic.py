@@ -23,7 +23,7 @@ ask = partial(test_providers.ask, "anthropic")
 
 
 def account(url: str, **fields: Any) -> Account:
-    return Account(**{"name": "anthropic", "base_url": url, "key": KEY, "seconds": 5, **fields})
+    return Account(**{"name": "anthropic", "base_url": url, "key": KEY, **fields})
 
 
 def test_an_answer_arrives_with_its_text_and_usage() -> None:

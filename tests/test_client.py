@@ -81,7 +81,7 @@ async def open_client(
     """A client of compatible servers, by the names of their providers."""
 
     def connection(name: str) -> Connection:
-        account = Account(name=name, base_url=f"{servers[name].url}/v1", key="secret", seconds=20)
+        account = Account(name=name, base_url=f"{servers[name].url}/v1", key="secret")
         open_ = partial(connect, find_vendor(name, account.base_url), account)
         return Connection(open=open_, limits=Limits(**more))
 

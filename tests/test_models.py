@@ -71,7 +71,7 @@ def test_one_key_is_enough_for_a_panel() -> None:
     for name in ("OLLAMA_HOST", "OLLAMA_BASE_URL"):
         variables = {name: "http://127.0.0.1:99"}
         assert members(Settings(), **variables)[0] == "critic=ollama:qwen3-coder:30b"
-        connections = connections_to(["ollama:x"], {}, variables, 9)
+        connections = connections_to(["ollama:x"], {}, variables)
         assert connections["ollama"].open.args[1].base_url == "http://127.0.0.1:99"
     # Several are several vendors, and the moderator is none of the panelists.
     vendors = ("anthropic", "openai", "gemini", "openrouter")
@@ -149,7 +149,7 @@ LOCAL = ("127.0.0.1", "localhost", "[::1]")
 )
 def test_only_a_server_of_ones_own_costs_nothing(name: str, address: str, is_local: bool) -> None:
     providers, keys = {name: ProviderSettings(base_url=address)}, {"MY_BOX_API_KEY": "k"}
-    (connection,) = connections_to([f"{name}:any"], providers, keys, 9).values()
+    (connection,) = connections_to([f"{name}:any"], providers, keys).values()
     assert connection.is_local == is_local
     assert connection.open.args[1].key == ("k" if name == "my-box" else "")
 

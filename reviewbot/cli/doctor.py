@@ -120,7 +120,7 @@ async def command() -> int:
 
     members, notes = choose_members(settings, variables, {})
     models, prices = list[Row](), prices_of(settings.providers)
-    connections = connections_to([m.provider for m in members], settings.providers, variables, 0)
+    connections = connections_to([m.provider for m in members], settings.providers, variables)
     for m in members:
         model, connection = f"{m.provider}:{m.model}", connections[m.provider]
         row: Row = ("✓", f"{m.name}: {model}", "")

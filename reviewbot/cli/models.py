@@ -36,7 +36,7 @@ async def list_() -> None:
     lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
     prices = providers.prices_of(settings.providers)
     scores = Journal((await open_state()).folder / "journal").get(SCORES, Scores) or Scores()
-    connections = providers.connections_to((n for _, n in asked), settings.providers, variables, 0)
+    connections = providers.connections_to((n for _, n in asked), settings.providers, variables)
     for role, name in asked:
         provider, _, model = name.partition(":")
         price = prices.find(provider, model, is_local=connections[provider].is_local)
@@ -66,15 +66,14 @@ async def test() -> int:
         raise ReviewbotError("no model can be asked", hint=" ".join(notes) or "reviewbot doctor")
     names = dict.fromkeys(name for _, name in asked)
     journal = (await open_state()).journal()
-    prices, limit = providers.prices_of(settings.providers), settings.limits.seconds
-    connections = providers.connections_to(names, settings.providers, variables, limit)
+    prices = providers.prices_of(settings.providers)
+    ends_at = time.monotonic() + settings.limits.seconds
+    connections = providers.connections_to(names, settings.providers, variables)
 
     async def open_ledger() -> Ledger:
         return Ledger(Journal())
 
-    client = ModelClient(
-        connections, open_ledger, prices, Budget(0.10), ends_at=time.monotonic() + limit
-    )
+    client = ModelClient(connections, open_ledger, prices, Budget(0.10), ends_at=ends_at)
 
     async def ask(name: str) -> str:
         provider, _, model = name.partition(":")

@@ -1,6 +1,5 @@
 """What all providers have in common, and how they ask: one address, bounded answers, no retries."""
 
-import asyncio
 import ipaddress
 import re
 import ssl
@@ -100,7 +99,7 @@ class VendorError(Exception):
 
 
 class HttpProvider(ABC):
-    """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
+    """A vendor that is asked by HTTP: what errors mean, what models do not take."""
 
     # Parts of a request that some models do not take, and what errors say of them.
     complaints: ClassVar[Mapping[str, re.Pattern[str]]] = {}
@@ -119,7 +118,7 @@ class HttpProvider(ABC):
                 headers={"accept": "*/*", "accept-encoding": "identity", "user-agent": "reviewbot"},
                 # Plain http needs no certificates, and loading them takes 50 ms.
                 verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
-                timeout=httpx2.Timeout(account.seconds, connect=10),
+                timeout=httpx2.Timeout(None, connect=10),  # the client ends what takes too long
                 follow_redirects=False,
                 trust_env=not is_plain,  # a proxy sees nothing of what is encrypted
             )
@@ -134,8 +133,7 @@ class HttpProvider(ABC):
         while True:
             without = self._without[request.model]
             try:
-                async with asyncio.timeout(self._account.seconds):
-                    reply = await self._ask(request, without, on_text or (lambda _: None))
+                reply = await self._ask(request, without, on_text or (lambda _: None))
                 key = self._account.key
                 if len(key) < SHORTEST_KEY or key not in repr(reply):
                     return reply
@@ -238,8 +236,6 @@ class HttpProvider(ABC):
             hint = self.unreachable_hint.format(name=name)
             if "CERTIFICATE_VERIFY_FAILED" in str(error):
                 hint = "its certificate is not trusted: SSL_CERT_FILE names those that are"
-        elif isinstance(error, httpx2.TimeoutException | TimeoutError):
-            fault, message = "timeout", f"{name} did not answer within {self._account.seconds:g} s"
         elif isinstance(error, UNWRITABLE):
             fault, message = "invalid", f"the request to {name} cannot be written as HTTP"
         return ProviderError(message, fault=fault, hint=hint)

@@ -132,7 +132,7 @@ def why_not_asked(name: str, providers: Providers, variables: Variables) -> str:
 
 
 def connections_to(
-    models: Iterable[str], providers: Providers, variables: Variables, seconds: float
+    models: Iterable[str], providers: Providers, variables: Variables
 ) -> dict[str, Connection]:
     """How to ask the provider of each model, by its name; imports nothing. Raises ConfigError."""
     connections: dict[str, Connection] = {}
@@ -144,7 +144,6 @@ def connections_to(
             key=_first(vendor.key_names, variables),
             variables=variables,
             allow_private=settings.allow_private,
-            seconds=seconds,
         )
         connections[name] = Connection(
             open=partial(connect, vendor, account),
