@@ -180,7 +180,7 @@ def _found(rule: str, message: str, path: str = "", line: int = 0, end: int = 0)
 def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
     """Parse both sides of each changed file whose language is known, but Python: ruff does."""
     base, head = _parse(change, "base", project), _parse(change, "head", project)
-    wrong = {found.location.path for found in base.report.diagnostics if found.location}
+    wrong = base.report.paths
     old = {file.path: file.old_path for file in change.files if file.old_path in base.files}
     added = {file.path: file.added_lines for file in change.files}
     diagnostics = []
