@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.evidence import FAILURES, Report, TestOutcome, TestResult
-from reviewbot.checks.readers import MAX_ID, MAX_OUTPUT, diagnostic
+from reviewbot.checks.readers import MAX_ID, MAX_OUTPUT, diagnostic, text_of
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
 
@@ -74,7 +74,7 @@ class Event(Struct, frozen=True, rename="pascal"):
 
 def read_go(completed: Completed) -> Report:
     """Read what probes/reviewbot_go.sh writes, also the part of a run that was stopped."""
-    text = (completed.report or b"").decode(errors="replace")
+    text = text_of(completed)
     modules = [Module(*parts) for parts in split(text)]
     unfinished = "" if text.endswith("ended\n") else "the run ended before its tests did"
     return Report(
@@ -87,7 +87,7 @@ def read_go(completed: Completed) -> Report:
 
 def read_vet(completed: Completed) -> Report:
     """What vet says of code that compiles: what does not is said by tests."""
-    text = (completed.report or b"").decode(errors="replace")
+    text = text_of(completed)
     modules = split(text)
     found = [
         diagnostic("vet", message, "error", normpath(f"{folder}/{path}"), int(line))
@@ -104,7 +104,7 @@ def read_vet(completed: Completed) -> Report:
 
 def read_golangci(completed: Completed) -> Report:
     """What golangci-lint says of code that compiles. Vet runs apart."""
-    text = (completed.report or b"").decode(errors="replace")
+    text = text_of(completed)
     found, problems, files = [], [], frozenset(READ.findall(text))
     for folder, _, part in split(text):
         problems.append(problem_of(part, NOT_LINTED, folder))

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome, TestResult
-from reviewbot.checks.readers import diagnostic, optional, required
+from reviewbot.checks.readers import diagnostic, optional, required, text_of
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
 
@@ -54,7 +54,7 @@ UNFINISHED = "the run ended before it was done"
 
 def read_clippy(completed: Completed) -> Report:
     """Read messages of the compiler and of Clippy, each once, and the names of compiled files."""
-    text = (completed.report or b"").decode(errors="replace")
+    text = text_of(completed)
     found = {d: None for line in MESSAGE.findall(text) for d in _diagnostics(line)}
     is_said = any(d.severity != "low" for d in found) and not MISSING.search(text)
     problem = "" if text.endswith("ended\n") else UNFINISHED
@@ -88,7 +88,7 @@ def problem_of(text: str) -> str:
 
 def read_tests(completed: Completed) -> Report:
     """Read what reviewbot_cargo.sh writes of tests. Raises ValueError if nothing was built."""
-    text = (completed.report or b"").decode(errors="replace")
+    text = text_of(completed)
     building, is_built, ran = text.partition("\nbuilt\n")
     if not is_built:
         raise ValueError(problem_of(text) or "the run ended before its tests were built")
