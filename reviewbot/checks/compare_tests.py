@@ -75,7 +75,7 @@ def compare_tests(
     compared = [(outcome_before(test.id, before, change.old_paths), test) for test in failed]
     for earlier, test in sorted(compared, key=lambda pair: pair[0] != "passed"):
         if is_missing_here(test, earlier, change, project):
-            missing.append(f"{test.message} ({test.id.partition('::')[0]})")
+            missing.append(f"{test.message} ({test.file})")
             continue
         message = "" if test.message.startswith(ASSERTS) else test.message
         if earlier == "passed":
@@ -94,7 +94,7 @@ def compare_tests(
             alike = "" if test.location else _function_of(test)
             state: ResultState = "flaky" if test.is_flaky else "new" if is_new else "existing"
             group = "failing_test", state, test.location, alike
-            cause = "import" if _is_file(test) else test.id.partition("::")[0]
+            cause = "import" if _is_file(test) else test.file
         if cause and message:
             group = said.setdefault((cause, group[1], message), group)
         groups.setdefault(group, {}).setdefault(test.id, test)
@@ -102,7 +102,7 @@ def compare_tests(
     if lost := silenced_tests(base, head, change, project):
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
-    seen = {test.id.partition("::")[0] for test in head.report.tests} | head.report.executed.keys()
+    seen = {test.file for test in head.report.tests} | head.report.executed.keys()
     idle = (p for p in head.report.statements if p not in seen and classify(p) == "test")
     missing += [f"no test of {p} ran" for p in idle if TEST.search(project.head_texts.get(p, ""))]
     ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
@@ -122,7 +122,7 @@ def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Proj
     """
     skipped = {test.id for test in head.report.tests if test.outcome == "skipped"}
     touched = {file.old_path for file in change.files} - skipped
-    built = {test.id.partition("::")[0] for test in base.report.tests} - project.base_files
+    built = {test.file for test in base.report.tests} - project.base_files
     touched |= built if project.base_files else set()
     # A file that cannot be loaded stands for all of its tests, a conftest.py for all below it.
     alive = {PART.sub(r"\1", test.id) for test in head.report.tests if test.outcome != "skipped"}
@@ -134,8 +134,8 @@ def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Proj
         for test in base.report.tests
         if test.outcome == "passed"
         if test.location
-        if _wholes(test.id) & skipped or test.id.partition("::")[0] not in touched
-        if not alive & {PART.sub(r"\1", test.id), test.id.partition("::")[0]}
+        if _wholes(test.id) & skipped or test.file not in touched
+        if not alive & {PART.sub(r"\1", test.id), test.file}
         if not test.id.startswith(folders)
     ]
 
@@ -234,12 +234,12 @@ def locate(
         for close in changed.get(path, ())
     ]
     # Files with tests are often called like what they test.
-    near = test.frames[-1].path if test.frames else test.id.partition("::")[0]
+    near = test.frames[-1].path if test.frames else test.file
     for path, lines in changed.items():
         # Statements such as a constant run when their module is imported, which no test is seen to
         # do. Of some suites, it is not known at all which test executes what.
         ran = {n for n in executed.get(path, ()) if n in lines and not counts["passed", path, n]}
-        is_as_it_was = test.id.partition("::")[0] not in change.old_paths
+        is_as_it_was = test.file not in change.old_paths
         is_named = path in test.message
         # A test without a place, such as one of TAP, is called like nothing.
         if ran or (is_as_it_was and (is_named or test.location or test.frames)):

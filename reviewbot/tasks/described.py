@@ -193,7 +193,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         alike.setdefault((test.message, test.output), []).append(test)
     first = [tests[0] for tests in alike.values()]
     framed = [frame.path for test in first for frame in test.frames[::-1]]
-    framed += [test.id.partition("::")[0] for test in first]
+    framed += [test.file for test in first]
     said = [log, *(test.output[-MAX_OUTPUT:] for test in first[:MAX_FAILURES])]
     files = await trials.read(framed)  # they name what they test
     framed = [path for path in framed if path in files]  # others belong to an environment
@@ -417,6 +417,6 @@ def _runs(id: str, tests: Collection[TestOutcome]) -> bool:
     """
     passed = {test.id for test in tests if test.outcome == "passed"}
     files = {name.partition("::")[0] for name in passed}
-    if "::" in id or any(test.id.partition("::")[0] == id for test in tests):
+    if "::" in id or any(test.file == id for test in tests):
         return id in passed | files
     return any(is_below(path, dirname(id)) for path in files)
