@@ -281,15 +281,13 @@ def _decoded(text: bytes) -> Any:
 
 def check_address(account: Account, base_url: str) -> httpx2.URL:
     """https, or http to this machine; to a private address only where that is allowed, keyless."""
-    given = (n for n, text in account.variables.items() if text == account.base_url)
-    place = next((n for n in given if "OLLAMA" in n), f"providers.{account.name}.base_url")
     url = httpx2.URL()
     with suppress(httpx2.InvalidURL):
         url = httpx2.URL(base_url)
     is_url = url.host and url.scheme in ("http", "https") and (url.port or 0) < 1 << 16
     if not is_url or url.userinfo or url.query or url.fragment:
         hint = "write it like https://models.example.org/v1, without user, query and fragment"
-        raise ConfigError(f"{place} is no address of a server", hint=hint)
+        raise ConfigError(f"the address of {account.name} is none of a server", hint=hint)
     if url.scheme == "https" or url.host == "localhost":
         return url
     with suppress(ValueError):
@@ -297,7 +295,8 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
         if ip.is_loopback or (ip.is_private and account.allow_private and not account.key):
             return url
     hint = f"use https, or set providers.{account.name}.allow_private for a server without a key"
-    raise ConfigError(f"{place} is not encrypted and not on this machine", hint=hint)
+    message = f"the address of {account.name} is not encrypted and not on this machine"
+    raise ConfigError(message, hint=hint)
 
 
 def message_of(body: Any, depth: int = 8) -> str:
