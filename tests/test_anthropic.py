@@ -116,7 +116,7 @@ ADDRESSES: Sequence[tuple[str, Mapping[str, Any], str]] = [
     ("http://8.8.8.8", OPEN, "is not encrypted"),
     ("http://127.0.0.1.example.org", {}, "is not encrypted"),
     *(
-        (url, {}, "is none of a server")
+        (url, {}, "is not that of a server")
         for url in (
             *("ftp://127.0.0.1", "api.example.org", "https:///v1", "https://[::1"),
             *("https://me:word@api.example.org", "https://a.org/?x=1", "https://a.org:port"),

@@ -37,7 +37,7 @@ def test_ollama_host_is_read_as_ollama_reads_it() -> None:
     ],
 )
 def test_a_wrong_ollama_host_is_refused_and_not_quoted(host: str) -> None:
-    with pytest.raises(ConfigError, match=r"the address of ollama is (none|not)") as caught:
+    with pytest.raises(ConfigError, match=r"the address of ollama is not ") as caught:
         test_providers.make_provider("ollama", host)
     assert "secret-word" not in str(caught.value)
 

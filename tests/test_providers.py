@@ -141,6 +141,7 @@ WAITS = {
 HINTS = {
     "no path: no_model": "check the name of the model, and providers.gpu.base_url",
     "no path: invalid": "check OLLAMA_HOST: another server answers there",
+    "memory: no_model": "use a smaller model",
     "L9 quota: spent": "add credit or raise the limit at {}, or choose another model",
     "L7 too long: too_long": "choose a model that reads more at once",
 }

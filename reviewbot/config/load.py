@@ -30,6 +30,11 @@ WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {
 }
 PREFIX = "REVIEWBOT_"
 VARIABLE = re.compile(f"{PREFIX}(.*__.*|{'|'.join(Settings.__struct_fields__).upper()})")
+# tomllib takes 20 s for a key of 30,000 parts.
+LONG_KEY = re.compile(
+    r"""(?:^|[\[{,])[ \t]*+(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""",
+    re.MULTILINE,
+)
 
 
 class Document(Struct, frozen=True):
@@ -92,7 +97,9 @@ def read_toml(content: bytes, name: str) -> Document:
     import tomllib  # where there is something to parse
 
     try:
-        tool = tomllib.loads(content.decode()).get("tool")
+        if LONG_KEY.search(text := content.decode()):
+            raise ConfigError(f"{name} has a key of more than 16 parts")
+        tool = tomllib.loads(text).get("tool")
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{name} is not TOML: {error}") from error
     return Document(tool.get("reviewbot") if isinstance(tool, dict) else None)

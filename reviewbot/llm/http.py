@@ -287,7 +287,7 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
     is_url = url.host and url.scheme in ("http", "https") and (url.port or 0) < 1 << 16
     if not is_url or url.userinfo or url.query or url.fragment:
         hint = "write it like https://models.example.org/v1, without user, query and fragment"
-        raise ConfigError(f"the address of {account.name} is none of a server", hint=hint)
+        raise ConfigError(f"the address of {account.name} is not that of a server", hint=hint)
     if url.scheme == "https" or url.host == "localhost":
         return url
     with suppress(ValueError):
@@ -295,8 +295,7 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
         if ip.is_loopback or (ip.is_private and account.allow_private and not account.key):
             return url
     hint = f"use https, or set providers.{account.name}.allow_private for a server without a key"
-    message = f"the address of {account.name} is not encrypted and not on this machine"
-    raise ConfigError(message, hint=hint)
+    raise ConfigError(f"the address of {account.name} is not encrypted, nor local", hint=hint)
 
 
 def message_of(body: Any, depth: int = 8) -> str:

@@ -105,6 +105,8 @@ class Ollama(HttpProvider):
         elif error.status == 404:
             failure.fault = "invalid"
             failure.hint = "check OLLAMA_HOST: another server answers there"
+        elif "system memory" in text:
+            failure.hint = "use a smaller model"
         return failure
 
 
