@@ -315,9 +315,11 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     files |= {"api/package.json": package % "node --test", "web/package.json": package % "jest"}
     files["c8/package.json"] = package % "A=1 c8 node --test"
     files["ava/package.json"] = package % "ava"
+    files |= {f"w{n}/package.json": package % "jest" for n in range(8)}
     cart.commit("Packages", files)
     said = " ".join(run("doctor").stdout.split())
-    assert "! not installed: npm-test c8, npm-test web; run npm ci, pnpm install or" in said
+    assert "! not installed: npm-test c8, npm-test w0, npm-test w1" in said
+    assert ", npm-test w6 and 2 more; run npm ci, pnpm install or" in said
     assert "! npm-test ava does not run: no script runs Jest, Vitest, Mocha, node:test or" in said
     assert "✓ linters and tests that a change may run: npm-test api !" in said
     tools = "{name: a, run: [tidy-up]}, {name: b, run: [tidy-up]}, {name: shell, run: [sh]}"

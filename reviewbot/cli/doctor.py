@@ -29,7 +29,7 @@ from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.executor import Executor, LocalExecutor, open_sandbox
 from reviewbot.sandbox.job import Completed
-from reviewbot.text.plain import plain
+from reviewbot.text.plain import listed, plain
 from reviewbot.version import __version__
 
 Mark = Literal["✓", "!", "✗"]
@@ -99,14 +99,14 @@ async def command() -> int:
                     missing.append(check)
             applying = [check for check, said in looked if not said]
             for hint in dict.fromkeys(check.install_hint for check in missing):
-                names = ", ".join(check.name for check in missing if check.install_hint == hint)
-                project.append(("!", f"not installed: {names}; {hint}", hint))
+                names = [check.name for check in missing if check.install_hint == hint]
+                project.append(("!", f"not installed: {listed(names, 8)}; {hint}", hint))
         own = [check.folder for check in applying if "{python}" in check.lookup]
         for python in sorted({environment.pythons.get(f, environment.python) for f in own}):
             more = "" if Path(python).parent.with_name("pyvenv.cfg").exists() else " (no .venv)"
             project.append(("✓", f"the Python of this project is {python}{more}", ""))
         if applying:
-            names = ", ".join(check.name for check in applying)
+            names = listed([check.name for check in applying], 8)
             project.append(("✓", f"linters and tests that a change may run: {names}", ""))
         elif head.head_tree and not missing and not reason:
             nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
