@@ -106,8 +106,8 @@ async def command() -> int:
             more = "" if Path(python).parent.with_name("pyvenv.cfg").exists() else " (no .venv)"
             project.append(("✓", f"the Python of this project is {python}{more}", ""))
         if applying:
-            names = listed([check.name for check in applying], 8)
-            project.append(("✓", f"linters and tests that a change may run: {names}", ""))
+            said = listed([check.name for check in applying], 8)
+            project.append(("✓", f"linters and tests that a change may run: {said}", ""))
         elif head.head_tree and not missing and not reason:
             nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
             project.append(("!", nothing, ""))
