@@ -725,6 +725,10 @@ def test_type_checkers_read_what_their_configuration_means() -> None:
     config = "[tool.poetry.group.typing]\nexclude = ['a.py']\n[tool.ty.src]\nexclude = ['gen']\n"
     check_scope("ty", "pyproject.toml", config, "a.py b.py", "gen/b.py more/gen/b.py")
     check_scope("ty", "ty.toml", "[src]\nexclude = ['gen']\n", "a.py", "gen/b.py")
+    overrides = "overrides]]\ninclude = ['tests']\nexclude = ['tests/gen']\n"
+    for file, start in (("pyproject.toml", "[tool.ty.rules]\n[[tool.ty."), ("ty.toml", "[[")):
+        read = "a.py tests/test_a.py tests/gen/a.py"
+        check_scope("ty", file, start + overrides, read, "docs/a.py")
     stub = Project(configs={"mypy.ini": "[mypy]\n"}, head_files=frozenset({"a.py", "a.pyi"}))
     mypy = replace(LINT, name="mypy", configured_by=("mypy.ini",))
     assert [path for path in ("a.py", "a.pyi") if stub.type_checks(path, mypy)] == ["a.pyi"]

@@ -153,16 +153,16 @@ class Project(Struct, frozen=True, kw_only=True):
             return language_of(path) == "typescript" or any(map(CHECKS_JS.search, said))
         path = check.relative(path)
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
-        is_own = name.endswith((".json", "ty.toml"))
         about = re.compile(rf"[^\n]*\b{tool}\b")
-        own = "".join(s for s in sections if is_own or about.match(s))
-        if _names(EXCLUDE.findall(own), path, in_any_folder=True):
+        own = [s for s in sections if name.endswith((".json", "ty.toml")) or about.match(s)]
+        whole = "".join(s for s in own if not s.startswith("[["))  # no overrides of some files
+        if _names(EXCLUDE.findall(whole), path, in_any_folder=True):
             return False
-        scope = SCOPE.findall(own)
+        scope = SCOPE.findall(whole)
         if any(PATH.search(value) for value in scope):
             return _names(scope, path)
         if classify(path) == "test":
-            return TESTS.search(own) is not None
+            return any(map(TESTS.search, own))
         return path.partition("/")[0].removesuffix(".py") not in NOT_IMPORTED
 
     def declares(self, module: str) -> bool:
