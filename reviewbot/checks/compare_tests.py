@@ -3,7 +3,7 @@
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from os.path import commonprefix
 from typing import Literal
@@ -57,9 +57,9 @@ NO_CAUSE = (None, False)
 
 def compare_tests(
     base: CheckRun, head: CheckRun, change: Change, project: Project, causes: Causes
-) -> tuple[list[CheckResult], CheckRun, list[str]]:
-    """Results of a suite, its run at head (incomplete if it lacks packages), and tests that go."""
-    before, gone = base.report.outcomes, gone_tests(base, head, change)
+) -> tuple[list[CheckResult], CheckRun]:
+    """The results of a suite, and its run at head: incomplete if a package is missing here."""
+    before = base.report.outcomes
     # New tests that fail as others did before say nothing about the change.
     known = {test.message for test in base.report.tests if test.outcome in FAILURES} - {""}
     counts: Counter[tuple[str, str, int]] = Counter(
@@ -111,7 +111,7 @@ def compare_tests(
     if missing and (head.outcome == "ended" or "conftest.py cannot be imported" in head.reason):
         hint = INSTALL if MISSING_MODULE.search(missing[0]) else ""
         head = replace(head, outcome="incomplete", reason=missing[0] + hint)
-    return results, head, gone
+    return results, head
 
 
 def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Project) -> list[str]:
@@ -140,15 +140,18 @@ def silenced_tests(base: CheckRun, head: CheckRun, change: Change, project: Proj
     ]
 
 
-def gone_tests(base: CheckRun, head: CheckRun, change: Change) -> list[str]:
-    """Tests that passed at base and are gone from files that change, if fewer are new."""
-    before = {PART.sub(r"\1", test.id): test.outcome for test in base.report.tests}
-    now = (PART.sub(r"\1", test.id).partition("::") for test in head.report.tests)
-    after = {change.old_paths.get(path, path) + mark + name for path, mark, name in now}
-    touched = {file.old_path for file in change.files} - after  # one that cannot be loaded
-    gone = [id for id in before if id not in after and id.partition("::")[0] in touched]
-    counts = base.outcome == head.outcome == "ended" and len(gone) > len(after - before.keys())
-    return [id for id in gone if counts and before[id] == "passed"]
+def gone_tests(runs: Sequence[CheckRun], change: Change) -> list[str]:
+    """Tests that passed at base and are gone from files that change, if fewer are new anywhere."""
+    ended = Counter(run.check for run in runs if run.outcome == "ended")
+    tests = [(run, PART.sub(r"\1", test.id), test) for run in runs for test in run.report.tests]
+    old = [(id, test) for run, id, test in tests if run.side == "base" and ended[run.check] > 1]
+    before, passed = dict(old), {id for id, test in old if test.outcome == "passed"}
+    now = [(run, *id.partition("::")) for run, id, _ in tests if run.side == "head"]
+    after = {change.old_paths.get(p, p) + mark + name: run for run, p, mark, name in now}
+    new = [id for id, run in after.items() if ended[run.check] > 1 and id not in before]
+    touched = {file.old_path for file in change.files} - after.keys()  # what cannot be loaded
+    gone = [id for id in before if id not in after and before[id].file in touched]
+    return [id for id in gone if id in passed] if len(gone) > len(new) else []
 
 
 def _wholes(id: str) -> set[str]:

@@ -374,8 +374,7 @@ def _names(values: Iterable[str], path: str, *, in_any_folder: bool = False) -> 
     words |= {word.replace(".", "/") for word in words}  # of packages
     globs = words | {f"{word}/*" for word in words}
     paths = (path, path.removeprefix("src/"))
-    is_all = not words.isdisjoint({"", "."})
-    return is_all or any(fnmatchcase(p, glob) for p in paths for glob in globs)
+    return bool(words & {"", "."}) or any(fnmatchcase(p, glob) for p in paths for glob in globs)
 
 
 def matches_any(paths: Iterable[str], globs: Iterable[str]) -> bool:
