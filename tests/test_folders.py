@@ -290,6 +290,12 @@ def test_where_tests_run(project: Project) -> None:
         project.git("rm", "-r", "--quiet", ".")
 
 
+def test_a_project_that_loses_all_of_its_tests_is_not_complete(services: Project) -> None:
+    services.commit("Lose", {"services/api/tests/test_cart.py": None, API: COSTLY})
+    review = services.review()
+    assert review.gaps == ("pytest services/api is incomplete: ran no test",)
+
+
 def suites_of(project: Project) -> list[str]:
     async def plan() -> list[str]:
         with Repository(project.folder) as repository:

@@ -278,7 +278,7 @@ def _by_project(check: Check, uses: Mapping[str, set[str]], project: Project) ->
     """
     is_for_top = "" in uses and (not check.configured_by or project.config_of(check))
     folders = [] if is_for_top else [folder for folder in uses if folder]
-    wanted = sorted(p for p in project.head_files if folders and matches_any([p], check.markers))
+    wanted = sorted(p for p in project.files if folders and matches_any([p], check.markers))
     own = {folder for folder in folders if _has_below(wanted, folder)}
     if check.configured_by:
         above = (["", *folders_above(f"{folder}/")][::-1] for folder in own)
