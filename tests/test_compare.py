@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
 from reviewbot.checks.compare import base_line_of, compare
-from reviewbot.checks.compare_tests import changed_lines
+from reviewbot.checks.compare_tests import changed_lines, gone_tests
 from reviewbot.checks.evidence import (
     CheckResult,
     CheckRun,
@@ -313,6 +313,23 @@ def test_tests_that_have_no_outcome_any_more() -> None:
         reason = f"a test that passed before did not run, for example {id}" if is_missed else ""
         assert evidence.runs[-1].reason == reason, id
         assert evidence.runs[-1].outcome == ("incomplete" if is_missed else "ended")
+
+
+def test_which_tests_are_gone_from_a_file_that_changes() -> None:
+    """Cases and parts of a test are not, but what a sentence names behind a slash is another."""
+
+    def suite_of(side: Side, names: list[str]) -> CheckRun:
+        tests = tuple(outcome(f"a.py::{name}", "passed") for name in names)
+        return ran("t", side, report=Report(tests=tests))
+
+    for before, after, gone in (
+        (["test_a[1]", "test_a[2/3]"], ["test_a[1]"], []),
+        (["TestA/b/c", "TestA/d e"], ["TestA/b"], []),
+        (["GET /a", "GET /b"], ["GET /a"], ["a.py::GET /b"]),
+        (["s::reads /a [x]", "s::reads /b"], ["s::reads /b"], ["a.py::s::reads /a [x]"]),
+    ):
+        runs = [suite_of("base", before), suite_of("head", after)]
+        assert gone_tests(runs, SAME) == gone, before
 
 
 def test_a_test_file_of_which_no_test_ran_is_named_fast() -> None:

@@ -45,8 +45,8 @@ TEST = re.compile(r"^[ \t]*(?:async )?def test", re.MULTILINE)
 ENDING = re.compile(r"(?:/(?:index|__init__))?\.\w+$")  # behind the name of a module
 CONFTEST, GONE = "conftest.py", ("deleted", "renamed")
 ASSERTS = ("assert", "AssertionError")  # at the start of a message that says nothing by itself
-# Parameters of pytest, and parts of a test of Go.
-PART = re.compile(r"(::[^\[/]*)[\[/].*", re.DOTALL)
+# Parameters of pytest, and parts of a test of Go, whose name is one word.
+PART = re.compile(r"(::(?:[^\[/]*(?=\[)|\w+(?=/))).*", re.DOTALL)
 
 # Tests that fail for one reason: what is said of them, where, and how they fail.
 Group = tuple[Literal["broken_test", "failing_test"], ResultState, Location | None, str]
