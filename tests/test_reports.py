@@ -605,11 +605,14 @@ def test_commands_to_the_runner() -> None:
 
 
 def test_the_runner_is_told_how_many_there_are_if_it_may_not_show_all() -> None:
-    for count, first in (
-        (10, "::error file=cart.py,line=4,"),
-        (11, "::notice title=Findings::11 "),
+    """What is not complete takes the place of a finding."""
+    for count, gaps, first in (
+        (10, (), "::error file=cart.py,line=4,"),
+        (10, ("a",), "::notice title=Findings::10 "),
+        (11, (), "::notice title=Findings::11 "),
     ):
-        lines = render(replace(CLEAN, findings=(PROVEN,) * count), "github").split("\n")
+        review = replace(CLEAN, findings=(PROVEN,) * count, complete=not gaps, gaps=gaps)
+        lines = render(review, "github").split("\n")
         assert lines[0].startswith(first)
         assert sum(line.startswith("::error ") for line in lines) == count
 

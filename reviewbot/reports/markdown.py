@@ -154,12 +154,12 @@ def render_commands(review: Review, _: Style) -> str:
     notes = []
     if review.panel:
         notes.append(Annotation("", 0, 0, "notice", "reviewbot", plain(words.panel_line(review))))
-    if len(review.reported) > MAX_ANNOTATIONS:
-        count = f"{len(review.reported)} in all; GitHub shows {MAX_ANNOTATIONS} of each level."
-        notes.append(Annotation("", 0, 0, "notice", "Findings", count))
     if review.gaps:
         gaps = shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
         notes.append(Annotation("", 0, 0, "warning", "Not complete", gaps))
+    if len(review.reported) + len(notes) > MAX_ANNOTATIONS:
+        count = f"{len(review.reported)} in all; GitHub shows {MAX_ANNOTATIONS} of each level."
+        notes.insert(0, Annotation("", 0, 0, "notice", "Findings", count))
     lines = []
     for note in (*notes, *map(annotation, review.reported)):
         path = plain(note.path)
