@@ -378,14 +378,14 @@ def test_a_code_span_is_code(text: str) -> None:
 CLASSES = {
     "source": "src/app.py=python src/data/load.py=python src/latest.java=java compose.x.yaml=yaml"
     " Dockerfile.dev=dockerfile CMakeLists.txt=cmake docs/conf.py=python changes.py=python"
-    " .github/workflows/ci.yml=yaml bin/run= .envrc=shell",
+    " .github/workflows/ci.yml=yaml bin/run= .envrc=shell src/licenses/parser.zig=",
     "test": "shop/tests.py=python test.js=javascript tests/test_app.py=python"
     " src/app.test.ts=typescript pkg/app_test.go=go"
     " src/AppTest.java=java src/data/tests/test_a.py=python",
     "fixture": "tests/data/broken.py=python pkg/testdata/x.go=go src/__snapshots__/a.js=javascript"
     " {{a.b}}/c/d.py=python {%if_a%}d{%endif%}.py=python",
     "documentation": "README.md=markdown LICENSE= LICENSES/MIT= .changelog/48.fixed="
-    " newsfragments/7.bugfix=",
+    " LICENSES/old/GPL-3.0-only= newsfragments/7.bugfix=",
     "data": "requirements.txt= config/app.yml=yaml .gitignore= logo.svg=xml uv.lock="
     " Gemfile.lock=ruby web/package-lock.json=json",
     "generated": "api/app_pb2.py=python static/app.min.js=javascript",

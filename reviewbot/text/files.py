@@ -98,9 +98,10 @@ WITHOUT_LANGUAGE: dict[FileClass, re.Pattern[str]] = {
     """),
     "documentation": _globs("""
         *.rst *.adoc *.asciidoc *.txt *.org *.tex *.bib license* licence* copying* notice* authors*
-        contributors* changelog changes history readme licenses/ .changelog/ newsfragments/
+        contributors* changelog changes history readme .changelog/ newsfragments/
     """),
 }
+LICENSE = re.compile(r"(?:^|/)licenses/(?:[^.]|\.\d)*\Z")  # with an extension, it may be code
 TEST = _globs("""
     test/ tests/ spec/ specs/ __tests__/ e2e/
     test.* tests.* test_* conftest.py *_test.* *.test.* *.spec.* *_spec.* *.cy.*
@@ -123,7 +124,7 @@ def classify(path: str) -> FileClass:
         return "data"
     if language == "markdown":
         return "documentation"
-    for kind, pattern in WITHOUT_LANGUAGE.items():
+    for kind, pattern in (*WITHOUT_LANGUAGE.items(), ("documentation", LICENSE)):
         if language is None and pattern.search(name):
             return kind
     return "test" if TEST.search(name) or TEST_CLASS.search(path) else "source"
