@@ -146,8 +146,7 @@ def annotation(finding: Finding) -> Annotation:
 
 
 def render_commands(review: Review, _: Style) -> str:
-    """Workflow commands, which GitHub Actions shows as annotations at lines of the change: a line
-    a finding, one for what was not reviewed, and one for what a panel cost.
+    """Workflow commands, which GitHub Actions shows as annotations at lines of the change.
 
     https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
     """
