@@ -200,7 +200,7 @@ class Writer(Struct):
                 raise WriteError(message, hint=f"see git ls-files -v {path}, git update-index -h")
             if here != old:  # also where git converts line ends
                 said = "exists already" if old is None else "is not what was reviewed"
-                raise WriteError(f"{path} {said}", hint=REVIEW_HINT)
+                raise WriteError(f"{path} {said}", hint=f"{REVIEW_HINT}, or write it by hand")
             if path in changed or (path in committed and entry != blob):
                 hint = "commit or stash them, or leave out --commit"
                 raise WriteError(f"{path} has changes that are not committed", hint=hint)
