@@ -1,8 +1,7 @@
 """What the command line does, from Python: `reviewbot.review`, `reviewbot.chat` and their like.
 
 The settings are those of the command line: of the repository's base, the user's file and the
-environment. All functions raise reviewbot.errors.ReviewbotError, and RuntimeError where an event
-loop runs: `review_async` and its like are for there.
+environment. All functions raise reviewbot.errors.ReviewbotError.
 """
 
 import asyncio
@@ -58,14 +57,17 @@ async def open_chat(directory: str | Path = ".") -> AsyncIterator[chats.Chat]:
 
 
 def review(target: str = "", *, directory: str | Path = ".") -> Review:
+    """Like `review_async`, where no event loop runs."""
     return asyncio.run(review_async(target, directory=directory))
 
 
 def negotiate(
     question: str, paths: Sequence[str] = (), *, directory: str | Path = "."
 ) -> negotiation.Negotiation:
+    """Like `negotiate_async`, where no event loop runs."""
     return asyncio.run(negotiate_async(question, paths, directory=directory))
 
 
 def chat(message: str, *, directory: str | Path = ".") -> str:
+    """Like `chat_async`, where no event loop runs."""
     return asyncio.run(chat_async(message, directory=directory))
