@@ -41,43 +41,12 @@ PLAIN_NAME = re.compile(
 
 CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?=[ \t\r\n]|\Z)", re.MULTILINE)
 
-_MARKS = (
-    # Python
-    r"#\s*(?:ruff\s*:\s*|flake8\s*[:=]\s*)?noqa\b|\bnoqa\s*:\s*[A-Z]|--\s*noqa\b",
-    r"#\s*(?:type|pyright|ty|basedpyright|mypy|pyre|pytype|pyrefly)\s*:\s*"
-    r"(?:ignore|basic|disable|disallow|allow|skip-file)",
-    r"#\s*pyre-(?:ignore|fixme|unsafe)|@(?:typing\s*\.\s*)?no_type_check\b",
-    r"#\s*(?:pylint|isort|yapf|autopep8|fmt|black)\s*:\s*(?:disable|skip|off|ignore)",
-    r"#\s*pragma\s*:\s*no\b|#\s*nosec\b|#\s*nosemgrep\b|#\s*bandit\s*:\s*skip|#\s*skipcq\b",
-    r"#\s*dlint\b|#\s*ruff\s*:\s*(?:disable|ignore|isort\s*:\s*skip)",
-    # JavaScript, TypeScript, CSS
-    r"(?:(?:[et]s|ox|style|deno-|markdown)lint|jshint|jscs)-?[\s:]{,9}(?:disable|ignore)",
-    r"@ts-(?:ignore|expect-error|nocheck)|@flow-?(?:ignore|fixme)",
-    r"\$Flow(?:Ignore|FixMe|ExpectedError)|(?:biome|prettier|rome|webhint|svelte|vue)-ignore",
-    r"(?:istanbul|c8|v8|node:coverage)\s+(?:ignore|disable)",
-    # Go, Rust, C
-    r"//\s*Code generated\b.{0,200}\bDO NOT EDIT\b",
-    r"//\s*lint:(?:ignore|file-ignore)|//\s*exhaustive:ignore",
-    r"\bNOLINT(?:NEXTLINE|BEGIN)?\b|#!?\s*\[\s*(?:allow|expect|rustfmt\s*::\s*skip|coverage)\b",
-    r"#!?\s*\[\s*cfg_attr\s*\([^\]\n]{0,200}\b(?:allow|expect|ignore)\b",
-    r"//\s*(?:cppcheck-suppress|coverity\[|IWYU pragma|clang-format off|LCOV_EXCL)",
-    r"#\s*pragma\s+(?:GCC|clang)\s+diagnostic\s+ignored",
-    # JVM, .NET
-    r"@(?:file\s*:\s*)?Suppress(?:Warnings|Lint|FBWarnings)?\b|\bNOSONAR\b|\bNOPMD\b",
-    r"CHECKSTYLE[:.]\s*(?:OFF|SUPPRESS)|\bnoinspection\b|@formatter:off|ktlint-disable",
-    r"#\s*pragma\s+warning\s*(?:\(\s*)?disable|\bSuppressMessage\b|ReSharper\s+disable",
-    # Ruby, PHP, Swift, shell, and the rest
-    r"#\s*(?:rubocop|standard|reek|brakeman|sorbet)\s*:\s*(?:disable|todo|ignore)|:nocov:",
-    r"#\s*steep:ignore|#\s*typed:\s*(?:false|ignore)|phpcs:(?:ignore|disable)",
-    r"@?phpstan-ignore|@?psalm-suppress|@codeCoverageIgnore|@phan-suppress",
-    r"@codingStandardsIgnore|(?:swiftlint|swiftformat|detekt|scalafix|scalastyle|credo|dialyzer"
-    r"|luacheck|selene)\s*:\s*(?:disable|off|ignore)",
-    r"#\s*(?:shellcheck|hadolint|yamllint|ansible-lint|zizmor|actionlint)\b[^\n]{0,20}?"
-    r"(?:disable|ignore)",
-    r"\b(?:gitleaks|trufflehog|detect-secrets|pragma)\s*:\s*(?:allow|ignore)",
-    r"(?:codeql|lgtm)\s*\[|\bDevSkim\s*:\s*ignore|\b(?:tfsec|trivy|checkov|kics|semgrep|sonar|snyk"
-    r"|codespell|cspell|spell-checker|reviewbot)\s*:\s*(?:ignore|skip|disable)",
-)
+# Patterns of comments and attributes that tell a tool to look away.
+_MARKS = [
+    line
+    for line in Path(__file__).with_name("suppressions.txt").read_text("utf-8").splitlines()
+    if line and not line.startswith(";")
+]
 # With the rest of the line: what names one rule more silences more.
 SUPPRESSION = re.compile("(?:" + "|".join(_MARKS) + r")[^\n]{0,200}", re.IGNORECASE)
 # What silences the linters of prose. Other marks are only talked about there.
