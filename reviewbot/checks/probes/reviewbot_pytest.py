@@ -75,7 +75,9 @@ class Reporter:
     def __init__(self, changed: dict[str, list[int]], root: str) -> None:
         self.changed = set(changed)
         modules = (os.path.splitext(path.replace("/__init__.py", ""))[0] for path in changed)
-        self.names = {os.path.basename(module) for module in modules}
+        names = "|".join(re.escape(os.path.basename(module).strip("_")) for module in modules)
+        self.in_code = re.compile(rf"\b_*(?:{names})_*\b")
+        self.in_name = re.compile(rf"(?<![^\W_])(?:{names})(?![^\W_])")  # of a file
         self.root = root
         self.odd: re.Pattern[str] | None = None  # names of files that may have no tests
         self.lines = {p: frozenset(changed[p]) for p in changed if p[-3:] == ".py" and changed[p]}
@@ -148,26 +150,26 @@ class Reporter:
             return CollectReport(collector.nodeid, "passed", None, [])
         if self.now() - self.began < COLLECTION * self.seconds or not is_file:
             return None
-        names = "|".join(map(re.escape, self.names))
-        if relative(path) in self.changed or re.search(rf"\b(?:{names})\b", text_of(path)):
+        is_named = self.in_name.search(os.path.basename(path)) or self.in_code.search(text_of(path))
+        if is_named or relative(path) in self.changed:
             return None
         self.left_out += 1
         return CollectReport(collector.nodeid, "passed", None, [])
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Tests of the change come first, those nearest to it before all: time may run out."""
-        affected = {}  # modules that are changed, or have a name from a changed module
+        ranks = {}  # of modules that are changed, have the name of one, or a name from one
         above = {folder for path in self.changed for folder in PurePath(path).parents}
         for module in {getattr(item, "module", None) for item in items} - {None}:
             files = map(file_of, [module, *vars(module).values()])
-            if any(relative(file) in self.changed for file in files):
-                path = PurePath(relative(file_of(module)))
-                is_named = any(name.strip("_") in path.name for name in self.names)
-                affected[module] = (not is_named, -len(above.intersection(path.parents)))
+            path = PurePath(relative(file_of(module)))
+            is_named = self.in_name.search(path.name)
+            if is_named or any(relative(file) in self.changed for file in files):
+                ranks[module] = (not is_named, -len(above.intersection(path.parents)))
         # A TransactionTestCase of Django empties databases when it ends.
         late = {i for i in items if hasattr(getattr(i, "cls", None), "_fixture_setup")}
         late -= {i for i in late if hasattr(i.cls, "_enter_atomics")}
-        items.sort(key=lambda i: (i in late, affected.get(getattr(i, "module", None), (True, 1))))
+        items.sort(key=lambda i: (i in late, ranks.get(getattr(i, "module", None), (True, 1))))
 
     def pytest_collection_finish(self, session: Any) -> None:
         """What options such as -m deselect is gone by now."""
