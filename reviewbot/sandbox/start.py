@@ -23,8 +23,9 @@ from reviewbot.process import LimitExceeded, run_process
 from reviewbot.sandbox.environment import SYSTEM_PATH, Environment
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, KILLED, Completed, Job, Limits, last_line
 
-# Programs look up their own user and localhost.
+# Programs look up their own user and localhost, git also who commits, and who owns the folder.
 ETC = {
+    "gitconfig": "[user]\n\tname = user\n\temail = user@sandbox\n[safe]\n\tdirectory = *\n",
     "passwd": "user:x:1000:1000::/tmp:/bin/sh\nroot:x:0:0::/root:/bin/sh\n",
     "group": "user:x:1000:\nroot:x:0:\n",
     "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
