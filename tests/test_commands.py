@@ -339,3 +339,4 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
     result = run("doctor")
     assert (result.exit_code, "! this is no git repository" in result.stdout) == (0, True)
+    assert "configuration" not in result.stdout

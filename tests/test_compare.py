@@ -405,8 +405,8 @@ def test_a_module_that_is_missing() -> None:
         names = {id for result in evidence.new_results for id in result.tests}
         assert names == {other.id, TEST} if is_found else {other.id}, message
         (run,) = (run for run in evidence.runs if run.side == "head")
-        is_module = "No module" in message or "Cannot find" in message
-        hint = ": install it into the project's environment" if is_module else ""
+        hint = ": install it into the project's environment" if "No module" in message else ""
+        hint = ": install it with npm ci, pnpm install or yarn" if "Cannot" in message else hint
         wanted = ("ended", "") if is_found else ("incomplete", f"{message} (test_a.py){hint}")
         assert (run.outcome, run.reason) == wanted
 

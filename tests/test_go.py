@@ -429,7 +429,13 @@ ended
         ("a.go:3:8: no required module provides package x; to add it:\n\tgo get x\n",
          "a.go:3:8: no required module provides package x: run go mod tidy"),
         ("go: errors parsing go.mod:\ngo.mod:1: no\n", "go: errors parsing go.mod: go.mod:1: no"),
-        (f"{LOCKED}\n", "golang.org/x/y is not downloaded: run go mod download"),
+        (f"{LOCKED}\n{LOCKED.replace('/y', '/!z')}\n",
+         "golang.org/x/y is not downloaded: run go mod download golang.org/x/Z@v1.2.0"
+         " golang.org/x/y@v1.2.0"),
+        (f"{LOCKED.replace('/y/@v/v1.2.0.lock', '')}\n",
+         "golang.org/x is not downloaded: run go mod download"),
+        ("".join(f"{LOCKED.replace('/y', f'/{n}')}\n" for n in range(9)),
+         "golang.org/x/0 is not downloaded: run go mod download"),
     ],
 )  # fmt: skip
 def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
@@ -440,6 +446,7 @@ def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
     assert report.read == {"in/shop.go"}
     assert report.problem.startswith(problem)
     assert "to add it" not in report.problem
+    assert not problem.endswith("download") or report.problem == problem
     assert bool(report.problem) is bool(problem)
     silent = b"module . example.org/shop\nvet failed\nended\n"
     assert read_vet(Completed(outcome="ended", report=silent)).problem == "vet failed"

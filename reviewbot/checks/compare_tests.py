@@ -28,6 +28,7 @@ LACKS = re.compile(
     r"|\"[^\"]*?(\w+)\"'? has no (?:attribute|exported member)(?: named)? [\"'](\w+)"
 )
 INSTALL = ": install it into the project's environment"
+NODE_INSTALL = ": install it with npm ci, pnpm install or yarn"
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '(?P<module>[\w.]+)'")
 MISSING_PACKAGE = re.compile(r"importlib[._]metadata\.PackageNotFoundError\b")
 # What a test says that needs a network or a program that is not here.
@@ -109,7 +110,8 @@ def compare_tests(
     if groups and "passed" not in ran and all(result.state == "existing" for result in results):
         missing.append(f"no test passes, before or after the change: {results[0].message}")
     if missing and (head.outcome == "ended" or "conftest.py cannot be imported" in head.reason):
-        hint = INSTALL if MISSING_MODULE.search(missing[0]) else ""
+        module = MISSING_MODULE.search(missing[0])
+        hint = (INSTALL if module[0].startswith("No ") else NODE_INSTALL) if module else ""
         head = replace(head, outcome="incomplete", reason=missing[0] + hint)
     return results, head
 

@@ -2,6 +2,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -27,8 +28,7 @@ from reviewbot.hooks.install import find_hooks
 from reviewbot.journal import Journal
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
-from reviewbot.sandbox.executor import Executor, LocalExecutor, open_sandbox
-from reviewbot.sandbox.job import Completed
+from reviewbot.sandbox.executor import LocalExecutor, open_sandbox
 from reviewbot.text.plain import listed, plain
 from reviewbot.version import __version__
 
@@ -36,8 +36,6 @@ Mark = Literal["✓", "!", "✗"]
 COLORS: Mapping[Mark, str] = {"✗": "red", "!": "yellow", "✓": "green"}  # the worst first
 # Something that works, that could be better, or that is broken and needed; and the next step.
 Row = tuple[Mark, str, str]
-REASON = "Error: "  # before what a program of ours says
-KEY_HINT = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
 
 
 @click.command(cls=Command)
@@ -49,23 +47,24 @@ async def command() -> int:
     project, settings, root = list[Row](), Settings(), None
     known = configured_checks(all_languages(), ())
     with open_repository() as repository:
+        with suppress(GitError):  # said below
+            root = await repository.root()
         try:
             loaded, committed = await load_committed(repository)
             known = configured_checks(all_languages(), loaded.settings.checks)
             settings = loaded.settings
             is_there = ".reviewbot.yml" in committed or "pyproject.toml" in loaded.origins.values()
             says = "the configuration is valid" if is_there else "no configuration is committed"
-            project.append(("✓", says, "" if is_there else "reviewbot init"))
+            if root:
+                project.append(("✓", says, "" if is_there else "reviewbot init"))
         except ReviewbotError as error:
             project.append(("✗", str(error), error.hint or "reviewbot config check"))
         try:
-            root = await repository.root()
             (await open_state()).journal()
             async with open_past():  # it opens the ledger, if there is one
                 pass
         except ReviewbotError as error:
-            mark: Mark = "!" if isinstance(error, GitError) else "✗"
-            project.append((mark, str(error), error.hint or ""))
+            project.append(("✗", str(error), error.hint or ""))
         variables = await read_variables(repository)
         applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
         try:
@@ -89,15 +88,21 @@ async def command() -> int:
             applying = [check for check in applying if not check.executes]
         else:
             machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
+            looked = [check for check in applying if check.lookup]
+            jobs = (
+                replace(job_of(c, head.head_tree, found), command=c.lookup, paths=(*found.configs,))
+                for c in looked
+            )
             with LocalExecutor(repository, sandbox, Journal()) as executor:
-                jobs = (_look_up(check, head.head_tree, found, executor) for check in applying)
-                looked = list(zip(applying, await run_all(*jobs), strict=True))
-            for check, said in looked:
-                if said.startswith(REASON):
-                    project.append(("!", f"{check.name} does not run: {said[len(REASON) :]}", ""))
-                elif said:
-                    missing.append(check)
-            applying = [check for check, said in looked if not said]
+                ended = await run_all(*map(executor.execute, jobs))
+            for check, lookup in zip(looked, ended, strict=True):
+                if lookup.exit_code:
+                    applying.remove(check)
+                    what, _, why = reason_of(lookup).partition("Error: ")
+                    if why and not what:  # a program of ours says it
+                        project.append(("!", f"{check.name} does not run: {why}", ""))
+                    else:
+                        missing.append(check)
             for hint in dict.fromkeys(check.install_hint for check in missing):
                 names = [check.name for check in missing if check.install_hint == hint]
                 project.append(("!", f"not installed: {listed(names, 8)}; {hint}", hint))
@@ -136,7 +141,8 @@ async def command() -> int:
         models.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))
     if not members:
         text = "no language model is configured: only executed checks decide"
-        models.append(("!", text, KEY_HINT))
+        step = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
+        models.append(("!", text, step))
 
     lines, style = list[str](), style_for()
     groups = {"This machine": machine, "This project": project, "Language models": models}
@@ -150,10 +156,3 @@ async def command() -> int:
     next_step = next((step for _, _, step in every if step), "reviewbot review")
     deliver("\n".join([*lines[1:], "", f"Next: {plain(next_step)}"]))
     return ReviewbotError.exit_code if every[0][0] == "✗" else 0
-
-
-async def _look_up(check: Check, tree: str, project: Project, executor: Executor) -> str:
-    """What is said where a tool is not found; empty if it is."""
-    job = replace(job_of(check, tree, project), command=check.lookup, paths=tuple(project.configs))
-    ended = await executor.execute(job) if check.lookup else Completed(outcome="ended")
-    return (reason_of(ended) or "not found") if ended.exit_code else ""

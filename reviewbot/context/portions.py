@@ -123,8 +123,7 @@ async def find_calls(
 ) -> dict[Key, list[Call]]:
     """The calls of functions, which are given with the path of their file.
 
-    Of a name that many files declare, only those in the file of the function: the others may call
-    anything.
+    Of a name that many files declare, only those in the file of the function are known to call it.
     """
     own = _files_of(functions)
     calls: dict[Key, list[Call]] = {key: [] for key in own}

@@ -47,8 +47,7 @@ CLOSED = re.compile(CLOSED_MARKER.format(key=r"([\w-]+)"))
 REVIEW = re.compile(REVIEW_MARKER.format(commit=r"(\w+)", event=EVENT, keys=r"([\w,-]*)"))
 ANSWER = re.compile(ANSWER_MARKER.format(comment=r"(\d{1,20})"))
 
-# Fields are asked for by the names that they have below. Ids of comments have long left the 32 bits
-# of databaseId.
+# Fields get the names that they have below. Ids of comments do not fit the 32 bits of databaseId.
 WHO = "author { type: __typename login }"
 POST = "nodeId: id id: fullDatabaseId isOwn: viewerDidAuthor isMinimized body"
 COMMENT = f"{POST} {WHO} createdAt lastEditedAt url"

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
-from reviewbot.checks.compare_tests import INSTALL, MISSING_MODULE
+from reviewbot.checks.compare_tests import MISSING_MODULE, NODE_INSTALL
 from reviewbot.checks.evidence import Diagnostic, Report
 from reviewbot.checks.readers import diagnostic, gnu_lines, json_of, optional, read_github, required
 from reviewbot.sandbox.job import Completed
@@ -100,7 +100,7 @@ def read_tests(completed: Completed) -> Report:
     if not completed.report and (error := ERROR.search(completed.stderr)):
         said = " ".join(TIME_OF_IMPORT.sub("", error[0].decode(errors="replace")).split())
         missing = MISSING_MODULE.search(said)
-        said = f"{missing['module']} is missing{INSTALL}" if missing else said
+        said = f"{missing['module']} is missing{NODE_INSTALL}" if missing else said
         raise ValueError(said.removeprefix("Error: "))
     report: Report = json_of(completed, Report)
     return report
