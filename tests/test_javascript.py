@@ -72,7 +72,7 @@ for word; do
     case $word in
     --outputFile=*) sed "s#/project#$PWD#g" reports/{0}-$side.json >"${{word##*=}}" ;;
     --reporter=*.cjs) node reports/events.cjs "${{word##*=}}" reports/mocha-$side.json ;;
-    --report-dir=*) [ "$1" = --cache-dir=/tmp/nyc ] || exit 1 ;;
+    --report-dir=*) [ "$1$NODE_OPTIONS" = "--cache-dir=/tmp/nyc --enable-source-maps" ] || exit 1 ;;
     --collectCoverageFrom="**/cart.js")  # below a folder that the configuration chooses
         mkdir /tmp/coverage
         sed "s#/project#$PWD#g" reports/coverage.json >/tmp/coverage/coverage-final.json
@@ -680,6 +680,24 @@ def test_a_file_of_tests_that_node_runs_as_a_program(project: Project) -> None:
 
 
 @needs_node
+def test_two_edits_that_break_tests_of_one_file_are_two_findings(project: Project) -> None:
+    """It is not known which lines each test of Node.js executes."""
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    cart = "exports.half = (n) => n / 2;\n\n\n// Prices\n\n\nexports.twice = (n) => n * 2;\n"
+    tests = "const [test, cart] = [require('node:test'), require('./cart.js')];\n"
+    for call, value in {"half(4)": 2, "half(6)": 3, "twice(4)": 8}.items():
+        tests += f"test('{call}', () => require('assert').equal(cart.{call}, {value}));\n"
+    scripts = '{"scripts": {"test": "node --test"}}'
+    project.commit("Begin", {"package.json": scripts, "cart.js": cart, "cart.test.js": tests})
+    project.commit("Change", {"cart.js": cart.replace("n / 2", "n / 3").replace("n * 2", "n * 3")})
+    found = {str(f.location): f.result for f in project.review().reported}
+    assert {
+        place: result and (len(result.tests), result.passes_without)
+        for place, result in found.items()
+    } == {"cart.js:1": (2, 2), "cart.js:7": (1, 1)}
+
+
+@needs_node
 def test_a_package_json_that_cannot_be_read_is_named(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     text = PACKAGE["package.json"]
@@ -843,6 +861,7 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
          "^@a/b is missing: install it with"),
         (read_tests, 'Error: Failed to resolve import "./b" from "s.ts?cache=17&x-y=true".\n',
          '^Failed to resolve import "./b" from "s.ts".$'),
+        (read_tests, "Error: spawn jest ENOENT\n    at f\n", "^jest is missing: install"),
         (read_tests, "No tests found, so\nPattern: - 0 matches\n", "^No tests found, so$"),
         (read_eslint, "Oops! :(\n\nESLint: 9.1\n\na.js:12\nx\n\nSyntaxError: Bad\n    at f\n",
          "^a.js:12 x SyntaxError: Bad$"),

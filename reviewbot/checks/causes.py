@@ -56,16 +56,17 @@ async def find_causes(
 
     async def find_in(check: Check, broken: list[CheckResult]) -> None:
         report = suites[check.name].report
-        outcomes = report.outcomes
         ran = {t.id: {(path, n) for path in t.lines for n in t.lines[path]} for t in report.tests}
-        passed = Counter(chain(*(ran[id] for id in outcomes if outcomes[id] == "passed")))
+        passed = Counter(chain(*(ran[t.id] for t in report.tests if t.outcome == "passed")))
 
         def apart(result: CheckResult) -> list[CheckResult]:
-            """Where it is not known what tests execute, those of a file may have another cause."""
+            """Where it is not known what tests execute, each may have a cause of its own."""
             if any(ran[id] for id in result.tests):
                 return [result]
-            files = groupby(sorted(result.tests), lambda id: id.partition("::")[0])
-            return [replace(result, id=f"{result.id} {f}", tests=tuple(ids)) for f, ids in files]
+            parts: dict[tuple[str, int], list[str]] = {}  # so many of each file
+            for number, id in enumerate(sorted(result.tests)):
+                parts.setdefault((id.partition("::")[0], number % MAX_TESTS), []).append(id)
+            return [replace(result, id=f"{result.id} {i[0]}", tests=(*i,)) for i in parts.values()]
 
         broken = list(chain.from_iterable(map(apart, broken)))
         some = {result.id: result.tests[:MAX_TESTS] for result in broken}

@@ -82,9 +82,8 @@ def compare_tests(
         if earlier == "passed":
             cause_at, _ = causes.get((head.check, test.id), NO_CAUSE)
             place = cause_at or locate(test, change, counts, head.report.executed)
-            # What one changed line breaks is one result, however the tests fail. Elsewhere those
-            # are that fail alike, whatever values they compare. What a parser stumbles over has a
-            # cause of its own.
+            # What one changed line breaks is one result, however the tests fail. Elsewhere, and of
+            # errors of syntax, those are that fail alike, whatever values they compare.
             is_one = place != test.location and not SYNTAX_ERROR.match(test.message)
             alike = "" if is_one else re.sub(r"[^A-Za-z].*", "", test.message)
             group: Group = "broken_test", "flaky" if test.is_flaky else "new", place, alike

@@ -27,8 +27,7 @@ SYNTAX_LANGUAGES: Mapping[str, Severity] = {
     **dict.fromkeys(("bash", "json", "php", "ruby", "yaml"), "high"),
     **dict.fromkeys(("csharp", "css", "kotlin", "scala", "swift"), "medium"),
 }
-# Languages that do not change. The grammar of another may be older than a file, or not know what
-# preprocesses it.
+# Languages that do not change. Other grammars may be older than a file, or lack its preprocessor.
 SETTLED = ("json", "yaml")
 # Files that programs read as JavaScript writes objects: with comments, and commas at the end.
 LENIENT_JSON = re.compile(

@@ -35,6 +35,7 @@ UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|r
 OF_STYLE, OF_SYNTAX = re.compile("lint/(?!correctness|security|suspicious)"), ("parse", "oxlint")
 ENVIRONMENT = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
 OURS = re.compile(r"Cannot find module '\.")
+NO_PROGRAM = re.compile(r"spawn (?P<module>\w[\w.-]*) ENOENT")  # as cross-env says it
 CRASH = re.compile(rb"(?m)^(?:ESLint: \S+\s+|Error: )(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
 # Above its stack; with the place and the line above an error of syntax. ts-node says it below.
 ERROR = re.compile(
@@ -99,7 +100,7 @@ def read_tests(completed: Completed) -> Report:
     """Read what probes/reviewbot_npm.mjs reports. Raises ValueError with why there is none."""
     if not completed.report and (error := ERROR.search(completed.stderr)):
         said = " ".join(TIME_OF_IMPORT.sub("", error[0].decode(errors="replace")).split())
-        missing = MISSING_MODULE.search(said)
+        missing = MISSING_MODULE.search(said) or NO_PROGRAM.search(said)
         said = f"{missing['module']} is missing{NODE_INSTALL}" if missing else said
         raise ValueError(said.removeprefix("Error: "))
     report: Report = json_of(completed, Report)

@@ -430,6 +430,8 @@ function run(line, name) {
   const stdio = ["inherit", file && /jest|vitest/.test(name) ? 2 : "inherit", "inherit"];
   const left = Math.round(began + time - Math.max(TO_READ * time, 1000) - Date.now());
   const limited = { timeout: time ? Math.max(left, 1) : undefined, killSignal: "SIGKILL" };
+  // What it measures has other lines, which Node.js maps to those of the sources.
+  if (/\bnyc /.test(line)) env.NODE_OPTIONS = `${env.NODE_OPTIONS ?? ""} --enable-source-maps`;
   return spawnSync(line.replace(/\bnyc /, `${NYC} `), { env, shell: true, stdio, ...limited });
 }
 
