@@ -679,6 +679,38 @@ def test_a_file_of_tests_that_node_runs_as_a_program(project: Project) -> None:
     assert not [gap for gap in review.gaps if "npm-test" in gap]
 
 
+# It measures what is called like a changed file, and its tests load what is built.
+BUILT_JEST = """#!/bin/sh
+mkdir /tmp/coverage
+cat >/tmp/coverage/coverage-final.json <<EOF
+{"$PWD/cart.ts": {"statementMap": {"0": {"start": {"line": 1}, "end": {"line": 1}}}, "s": {"0": 0}}}
+EOF
+for word; do
+    case $word in
+    --outputFile=*) cat >"${word##*=}" <<EOF
+{"testResults": [{"name": "$PWD/cart.test.js", "status": "passed", "message": "",
+    "assertionResults": [{"ancestorTitles": [], "title": "one", "status": "passed"}]}]}
+EOF
+    esac
+done
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("build", ["", "npm run build && "])
+def test_lines_of_what_a_build_reads_are_not_known(project: Project, build: str) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    add_tool(project, "", "jest", BUILT_JEST)
+    scripts = {"build": "cp cart.ts cart.js", "test": f"{build}jest"}
+    files = {"package.json": json.dumps({"scripts": scripts}), ".gitignore": "node_modules\n"}
+    project.commit("Begin", {**files, "cart.ts": "export const one = 1;\n"})
+    project.commit("Change", {"cart.ts": "export const one = 2;\n"})
+    review = project.review()
+    assert [check.text for check in review.checks if check.check == "npm-test"] == ["1 passed"]
+    (entry,) = review.coverage
+    assert (entry.statements, entry.executed) == (0 if build else 1, 0)
+
+
 @needs_node
 def test_two_edits_that_break_tests_of_one_file_are_two_findings(project: Project) -> None:
     """It is not known which lines each test of Node.js executes."""
