@@ -363,6 +363,8 @@ TESTIFY = (
 )
 DIFF = r"    shop_test.go:6: ready\n        shop_test.go:7:   int(\n            - \t3,\n"
 DIFF += r"            + \t4,\n              )\n        --- FAIL: TestTotal"
+GOTEST_TOOLS = r"    shop_test.go:6: assertion failed: \n        --- expected\n        +++ out\n"
+GOTEST_TOOLS += r"        @@ -1 +1 @@\n        -3\n        +4\n    --- FAIL: TestTotal (0.00s)"
 TOTAL = "in/shop_test.go::TestTotal"
 
 
@@ -384,6 +386,8 @@ COVER = BUILD.replace("shop/in", "shop/by").replace(
         (OUTPUT % ("in", "TestTotal", TESTIFY) + TOTAL_FAILS,
          {TOTAL: "Not equal: expected: 1 actual : 2"}, ""),
         (OUTPUT % ("in", "TestTotal", DIFF) + TOTAL_FAILS, {TOTAL: "int( - 3, + 4, )"}, ""),
+        (OUTPUT % ("in", "TestTotal", GOTEST_TOOLS) + TOTAL_FAILS,
+         {TOTAL: "assertion failed: --- expected +++ out @@ -1 +1 @@ -3 +4"}, ""),
         # os.Exit in a test
         (OUTPUT % ("in", "TestTotal", "no file") + FAILS_WITHOUT_TEST % "in",
          {TOTAL: "no file"}, ""),

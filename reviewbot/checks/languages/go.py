@@ -31,7 +31,7 @@ COMPILER = re.compile(
 FAILED = re.compile(
     r"^([ \t]+)([^\s:]+\.go):(\d+): "
     r"(?:\n\s+Error Trace:(?>[^\0]{,2000}?\n\s+Error:)([^\0]{,2000}?)\n\s+Test:"
-    r"|(.*(?:\n\1 {4}(?!--- |\S+\.go:\d+: ).*){,5}))",
+    r"|(.*(?:\n\1 {4}(?!--- [A-Z]+: |\S+\.go:\d+: ).*){,5}))",
     re.MULTILINE,
 )
 VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+?)(?:; to add it:)?$", re.MULTILINE)
