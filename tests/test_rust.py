@@ -114,6 +114,23 @@ def test_a_crate_that_was_not_fetched_is_looked_for_again(project: Project) -> N
     assert not [event for event in project.events if event.name == "cargo" and event.was_recorded]
 
 
+@pytest.mark.skipif(not shutil.which("rustup"), reason="rustup is not installed")
+def test_what_a_toolchain_file_names_is_not_downloaded(project: Project) -> None:
+    """A component that is missing keeps no test from running, and a toolchain is named."""
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    named = '[toolchain]\ncomponents = ["rust-docs-json", "rust-analyzer"]\n'
+    project.commit("Begin", {**CRATE, "rust-toolchain.toml": named})
+    project.commit("Change", {"src/lib.rs": LIB.replace("Sums", "Adds")})
+    assert project.review().gaps == ()
+    project.commit("Pin", {"rust-toolchain.toml": '[toolchain]\nchannel = "1.2.3"\n'})
+    project.commit("Change", {"src/lib.rs": LIB})
+    for _ in range(2):
+        said = [gap for gap in project.review().gaps if gap.startswith(("clippy", "cargo"))]
+        step = "is not installed help: run `rustup toolchain install` to install it"
+        assert [gap.endswith(step) for gap in said] == [True, True], said
+    assert not project.events[-1].was_recorded
+
+
 @pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
 def test_a_claim_is_tested(crate: Project) -> None:
     half, double = (

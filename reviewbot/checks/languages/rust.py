@@ -21,7 +21,7 @@ MESSAGE = re.compile(r'^\{"reason":"compiler-message".*', re.MULTILINE)
 COMPILED = re.compile(r"^(?!/)(\S.*\.rs):$", re.MULTILINE)
 ERROR = re.compile(
     r"(?m)^(?:error(?:\[E\d+\])?|Error): "
-    r"(?:.*:\n +.*|.*\n +--> \S*Cargo\.toml.*|.*(?:\n+Caused by:\n +.*)*)"
+    r"(?:.*:\n +.*|.*\nhelp: run `rustup .*|.*\n +--> \S*Cargo\.toml.*|.*(?:\n+Caused by:\n +.*)*)"
 )
 MISSING = re.compile(r"offline mode|--offline was specified|Read-only file system")
 UNREADABLE = re.compile(r"/\.cargo/registry/.*: Permission denied")
