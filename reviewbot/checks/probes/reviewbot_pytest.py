@@ -44,6 +44,7 @@ FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
 # Why a test without a crash fails: an error of pytest, or what a doctest expected and got.
 REASON = re.compile(r"^(?:E .+|UNEXPECTED.+|Expected(?:.|\n(?!\n|/))+)", re.MULTILINE)
+ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")  # of an object: another one in each run
 # Of the time that the run has, for importing test files, and for all but to say what ran; and how
 # one ends that may say more later.
 COLLECTION, TESTS, TRY_AGAIN = 1 / 3, 0.9, 75
@@ -351,7 +352,7 @@ def write_broken(
 
 
 def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
-    first_line = message.strip().partition("\n")[0]
+    first_line = ADDRESS.sub("", message.strip().partition("\n")[0])
     return {**fields, "message": first_line[:MAX_MESSAGE], "output": output[-MAX_OUTPUT:]}
 
 
