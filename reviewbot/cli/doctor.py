@@ -1,7 +1,7 @@
 import os
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -28,7 +28,7 @@ from reviewbot.hooks.install import find_hooks
 from reviewbot.journal import Journal
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
-from reviewbot.sandbox.executor import LocalExecutor, open_sandbox
+from reviewbot.sandbox.executor import Executor, LocalExecutor, open_sandbox
 from reviewbot.text.plain import listed, plain
 from reviewbot.version import __version__
 
@@ -88,21 +88,12 @@ async def command() -> int:
             applying = [check for check in applying if not check.executes]
         else:
             machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
-            looked = [check for check in applying if check.lookup]
-            jobs = (
-                replace(job_of(c, head.head_tree, found), command=c.lookup, paths=(*found.configs,))
-                for c in looked
-            )
             with LocalExecutor(repository, sandbox, Journal()) as executor:
-                ended = await run_all(*map(executor.execute, jobs))
-            for check, lookup in zip(looked, ended, strict=True):
-                if lookup.exit_code:
-                    applying.remove(check)
-                    what, _, why = reason_of(lookup).partition("Error: ")
-                    if why and not what:  # a program of ours says it
-                        project.append(("!", f"{check.name} does not run: {why}", ""))
-                    else:
-                        missing.append(check)
+                broken = await look_up(applying, head.head_tree, found, executor)
+            for name in filter(broken.get, broken):
+                project.append(("!", f"{name} does not run: {broken[name]}", ""))
+            missing = [check for check in applying if broken.get(check.name) == ""]
+            applying = [check for check in applying if check.name not in broken]
             for hint in dict.fromkeys(check.install_hint for check in missing):
                 names = [check.name for check in missing if check.install_hint == hint]
                 project.append(("!", f"not installed: {listed(names, 8)}; {hint}", hint))
@@ -123,6 +114,40 @@ async def command() -> int:
     except UsageError as error:  # git looks for them in no folder
         project.append(("!", str(error), error.hint or ""))
 
+    models = await models_of(settings, variables)
+    lines, style = list[str](), style_for()
+    groups = {"This machine": machine, "This project": project, "Language models": models}
+    for group, rows in groups.items():
+        lines += ["", group]
+        for mark, text, _ in dict.fromkeys(rows):  # members may have one broken provider
+            shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
+            wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
+            lines.append(f"  {shown} " + "\n    ".join(wrapped))
+    every = sorted([*machine, *project, *models], key=lambda row: [*COLORS].index(row[0]))
+    next_step = next((step for _, _, step in every if step), "reviewbot review")
+    deliver("\n".join([*lines[1:], "", f"Next: {plain(next_step)}"]))
+    return ReviewbotError.exit_code if every[0][0] == "✗" else 0
+
+
+async def look_up(
+    checks: Sequence[Check], tree: str, project: Project, executor: Executor
+) -> dict[str, str]:
+    """Why checks do not run, by name: what a program of ours says, or "" without their tool."""
+    looked = [check for check in checks if check.lookup]
+    jobs = (
+        replace(job_of(c, tree, project), command=c.lookup, paths=tuple(project.configs))
+        for c in looked
+    )
+    broken = {}
+    for check, ended in zip(looked, await run_all(*map(executor.execute, jobs)), strict=True):
+        if ended.exit_code:
+            what, _, why = reason_of(ended).partition("Error: ")
+            broken[check.name] = "" if what else why
+    return broken
+
+
+async def models_of(settings: Settings, variables: Mapping[str, str]) -> list[Row]:
+    """Who would be asked, and why others would not."""
     members, notes = choose_members(settings, variables, {})
     models, prices = list[Row](), prices_of(settings.providers)
     connections = connections_to([m.provider for m in members], settings.providers, variables)
@@ -143,16 +168,4 @@ async def command() -> int:
         text = "no language model is configured: only executed checks decide"
         step = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
         models.append(("!", text, step))
-
-    lines, style = list[str](), style_for()
-    groups = {"This machine": machine, "This project": project, "Language models": models}
-    for group, rows in groups.items():
-        lines += ["", group]
-        for mark, text, _ in dict.fromkeys(rows):  # members may have one broken provider
-            shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
-            wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
-            lines.append(f"  {shown} " + "\n    ".join(wrapped))
-    every = sorted([*machine, *project, *models], key=lambda row: [*COLORS].index(row[0]))
-    next_step = next((step for _, _, step in every if step), "reviewbot review")
-    deliver("\n".join([*lines[1:], "", f"Next: {plain(next_step)}"]))
-    return ReviewbotError.exit_code if every[0][0] == "✗" else 0
+    return models
