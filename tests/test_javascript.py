@@ -206,7 +206,7 @@ FAILED = {
     " // Object.is equality",
     "npm-test vitest vitest/vitest/broken.test.js:1": "vitest/vitest/broken.test.js cannot be"
     " loaded: Cannot find module './nowhere' imported from vitest/broken.test.js",
-    "npm-test vitest vitest/x.test.js:1": "vitest/x.test.js fails: Unhandled error:"
+    "npm-test vitest vitest/x.test.js:1": "vitest/x.test.js cannot be loaded:"
     " jsdom needs Node.js 22",
     "npm-test mocha mocha/cart.js:2": "total of two fails: AssertionError [ERR_ASSERTION]: 4 == 3",
     "npm-test mocha mocha/mocha/cart.js:1": 'with a hook "before all" hook for "never runs" fails:'
@@ -709,6 +709,22 @@ def test_lines_of_what_a_build_reads_are_not_known(project: Project, build: str)
     assert [check.text for check in review.checks if check.check == "npm-test"] == ["1 passed"]
     (entry,) = review.coverage
     assert (entry.statements, entry.executed) == (0 if build else 1, 0)
+
+
+@needs_node
+def test_no_test_is_asked_for_where_tests_cannot_be_loaded(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    broken = '{"name": "$PWD/a.test.js", "status": "failed", "message": "Too old",'
+    broken += ' "assertionResults": []}, {"name"'
+    add_tool(project, "", "jest", BUILT_JEST.replace('{"name"', broken))
+    files = {"package.json": '{"scripts": {"test": "jest"}}', ".gitignore": "node_modules\n"}
+    project.commit("Begin", {**files, "cart.ts": "export const one = 1;\n"})
+    project.commit("Change", {"cart.ts": "export const one = 2;\n"})
+    assert project.review().gaps == (
+        "cart.ts was only scanned; npm-test is incomplete",
+        "npm-test is incomplete: a.test.js cannot be loaded: Too old"
+        " (1 passed, 1 failed before as well)",
+    )
 
 
 @needs_node

@@ -207,9 +207,7 @@ def decision(finding: Finding) -> Iterator[str]:
 
 
 def cause(finding: Finding) -> Iterator[str]:
-    """Where else it is, what a panelist says of a check's result, which only says what it saw, and
-    who rules.
-    """
+    """Where else it is, what a panelist adds to what a check saw, and who rules."""
     at = finding.location
     places = [claim.location for claim in finding.claims]
     if others := [place(each) for each in places if not (at and each.is_near(at, NEAR_LINES))]:

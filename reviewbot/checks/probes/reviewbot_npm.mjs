@@ -234,7 +234,7 @@ function runTests(command) {
   const results = readFileSync(RESULTS, "utf8");
   // A project may ignore them.
   const errors = status && existsSync(ERRORS) ? JSON.parse(readFileSync(ERRORS, "utf8")) : [];
-  const ofFiles = errors.map(({ path, said }) => outcomeOf(path ?? "", [], "failed", said));
+  const ofFiles = errors.map((each) => outcomeOf(each.path ?? "", [], each.outcome, each.said));
   const ofJest = name === "jest" && JSON.parse(results).runExecError;
   const unplaced = ofFiles.find(({ id }) => !id) ?? ofJest;
   problem ||= (unplaced?.message ?? "").slice(0, 200);

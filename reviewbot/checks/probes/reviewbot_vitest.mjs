@@ -1,5 +1,5 @@
-// A reporter for Vitest: what fails outside of tests, as [{path, said}] in JSON. Test files run
-// first that use what changes. In time, it has what is known written, and the run ended.
+// A reporter for Vitest: what fails outside of tests, as [{path, outcome, said}] in JSON. Test files
+// run first that use what changes. In time, it has what is known written, and the run ended.
 import { writeFileSync } from "node:fs";
 import order from "/reviewbot/reviewbot_order.cjs";
 
@@ -28,8 +28,9 @@ export default class {
     const found = own.map((error) => { // what an Error says is not listed among its fields
       const file = error.message?.match(/ worker for test files (\S+?)\.?$/)?.[1];
       const { stack, message = "" } = (file && error.cause) || error; // why it did not start
-      const said = `${error.type ?? "Unhandled error"}: ${stack || message}`;
-      return { path: error.VITEST_TEST_PATH ?? file, said };
+      const what = file ? "" : `${error.type ?? "Unhandled error"}: `;
+      const outcome = file ? "error" : "failed"; // no test of it ran
+      return { path: error.VITEST_TEST_PATH ?? file, outcome, said: what + (stack || message) };
     });
     writeFileSync("/tmp/errors.json", JSON.stringify(found));
   }
