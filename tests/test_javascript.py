@@ -443,6 +443,10 @@ def test_a_package_is_built_that_tests_of_another_one_import(project: Project) -
     project.commit("Begin", files)
     project.commit("Break", {"b/index.js": "export const one = 1;\n"})
     assert [str(finding.location) for finding in project.review().reported] == ["b/index.js:1"]
+    built["scripts"] = {"build": "echo 'TypeError: x is not a function' >&2; exit 1"}
+    project.commit("Build with a newer Node.js", {"b/package.json": json.dumps(built)})
+    said = "npm-test a is incomplete: the build of ../b fails: TypeError: x is not a function"
+    assert any(gap.startswith(said) for gap in project.review().gaps), project.review().gaps
 
 
 @needs_node

@@ -162,6 +162,7 @@ let problem = "";
 let code = 0; // with which it ends where nothing came of the tests
 let isLate = false;
 let isBuilt = false;
+let failedBuild = ""; // of a package that tests use
 runAll();
 const built = new Set(); // folders
 while (!isLate && (code === 1 || unloaded().length) && buildUsed(".", unloaded().flatMap(lackedBy))) {
@@ -259,7 +260,9 @@ function write() {
   // JSON has no half of a character, which a test may print, or what is cut off leaves.
   const whole = (_, value) =>
     typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\uFFFD") : value;
-  writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }, whole));
+  const why = problem || (unloaded().length ? failedBuild.slice(0, 200) : "");
+  const report = { tests, statements, executed, problem: why };
+  writeFileSync("/out/npm.json", JSON.stringify(report, whole));
 }
 
 /** The package.json of an installed package. */
@@ -293,7 +296,10 @@ function buildUsed(folder, links = [], known = new Set()) {
     if (cwd && !built.has(cwd)) {
       built.add(cwd);
       const env = { ...process.env, CI: "true", PATH: `${cwd}/node_modules/.bin:${process.env.PATH}` };
-      spawnSync(readManifest(cwd).scripts.build, { cwd, env, shell: true, stdio: "inherit" });
+      const options = { cwd, env, shell: true, encoding: "utf8", maxBuffer: 2 ** 26 };
+      const { status, output } = spawnSync(readManifest(cwd).scripts.build, options);
+      const said = output?.join("\n").match(/\w*Error\b.*/)?.[0] ?? `exit code ${status}`;
+      if (status) failedBuild ||= `the build of ${relative(process.cwd(), cwd) || "."} fails: ${said}`;
       isBuilt = true;
     }
   }
