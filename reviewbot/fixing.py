@@ -15,7 +15,7 @@ from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.run import collect, run_checks
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
-from reviewbot.errors import GitError, UsageError
+from reviewbot.errors import GitError, ReviewbotError, UsageError
 from reviewbot.events import Event
 from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change
@@ -172,7 +172,11 @@ async def _open_trials(
         stay = await host.repository.compare(change.head_tree, change.head_tree)
         whole, project = await prepare(replace(stay, title=change.title), services)
         brief = Brief(title=change.title, description="", passages=(), material={})
-        yield services, await _trials(whole, project, services, brief)
+        try:
+            yield services, await _trials(whole, project, services, brief)
+        except ReviewbotError:  # what got no usable answer is asked again
+            await services.finish()
+            raise
 
 
 def trials_of(results: Sequence[TaskResult]) -> Iterator[TrialRow]:

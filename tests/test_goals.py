@@ -511,6 +511,25 @@ def test_what_the_command_line_says(lists: Project, monkeypatch: pytest.MonkeyPa
         assert said in str(result.exception) + result.stderr
 
 
+def test_what_no_model_answered_usably_is_asked_again(
+    largest: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ["words"] * 8
+
+    def reply(_: str, prompt: str) -> Any:
+        is_first = "# Task: reproduce" in prompt or "# Task: plan" in prompt
+        return answers.pop() if is_first and answers else {"cause": "?", "test": "assert 1"}
+
+    with model(reply).running() as server:
+        at_the_command_line(largest, monkeypatch, server)
+        for words in (["fix", "--report", "-"], ["develop", "-"]):
+            counts = [len(server.received)]
+            for _ in range(2):
+                assert CliRunner().invoke(reviewbot, words, input=REPORT).exit_code == 3, words
+                counts.append(len(server.received))
+            assert counts == sorted({*counts}), words
+
+
 def test_a_report_fixed_from_the_command_line(
     largest: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
