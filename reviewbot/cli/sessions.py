@@ -108,8 +108,7 @@ def _message(role: str, text: str, calls: tuple[ToolCall, ...] = ()) -> dict[str
 def preference_lines(record: Record, dismissed: Container[str]) -> Iterator[str]:
     """For each case that was settled, right judgements against wrong ones.
 
-    The prompt asks about one case, although panelists may have judged several at once. `dismissed`
-    are keys of findings.
+    The prompt asks about one case, though several may be judged at once. `dismissed` are keys.
     """
     review = read_review(record.session.review)
     for finding in review.findings if review else ():

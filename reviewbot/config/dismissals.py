@@ -80,8 +80,7 @@ def _quoted(text: str | tuple[str, ...]) -> str:
 def find_ignores(path: str, text: str) -> Iterator[InlineIgnore]:
     """The ignores of a file that name rules and a reason.
 
-    Lines are not parsed: what looks like a comment within a string counts, unless the string begins
-    with it.
+    Lines are not parsed: what looks like a comment in a string counts, unless it begins the string.
     """
     language = language_of(path)
     marks = LANGUAGES[language][0].split() if language else []

@@ -1,7 +1,6 @@
 """What panelists answer, read from JSON that may be wrapped, half right, or a little wrong.
 
-All questions share one JSON Schema: prompt caches of vendors know a prefix only together with the
-schema that came with it.
+All questions share one JSON Schema: prompt caches of vendors know a prefix only with its schema.
 """
 
 import json

@@ -29,8 +29,7 @@ async def fetch_commits(
     What is there already is not fetched. A clone that has its whole history keeps it. The token is
     sent to this address only, and stands in no command line.
 
-    Raises GitError if a commit cannot be had, and UsageError for an address other than https, or
-    http on this machine.
+    Raises GitError if a commit cannot be had, UsageError but for https, or http on this machine.
     """
     parts = urlsplit(url)
     is_here = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")

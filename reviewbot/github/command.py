@@ -90,8 +90,7 @@ class Misunderstood(Struct, frozen=True):
 def parse(body: str) -> Command | Misunderstood | None:
     """The command of a comment; None if it holds none.
 
-    What is nearly a verb is answered with the verb: the other reading is a review that costs money
-    and that nobody asked for.
+    What is nearly a verb is answered with the verb: a review would cost money, and nobody wants it.
     """
     line, *below = re.split(r"\r\n?|\n", re.sub(r"\A(\s*\n)+", "", body))
     opening = OPENING.match(line)

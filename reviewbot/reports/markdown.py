@@ -88,8 +88,7 @@ def render(review: Review, style: Style) -> str:
 def summary(review: Review, page: Page, room: int = MAX_BYTES) -> str:
     """The comment that sums up a pull request, in at most `room` bytes of UTF-8.
 
-    A finding that has a thread is one line with a link, any other is shown in full. What does not
-    fit is counted.
+    A finding with a thread is one line with a link, any other is shown in full, the rest counted.
     """
     return _page(redacted(review), redacted(page), DEFAULT, room)
 

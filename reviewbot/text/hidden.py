@@ -4,8 +4,7 @@ Among them are line ends of a language inside of what git and a diff show as one
 one in a comment is executed, and a reader takes it for the comment.
 
 See https://trojansource.codes and Unicode's default ignorable characters (UAX #44). Emoji
-sequences, joiners beside letters of scripts that need them, and a leading byte order mark are
-normal.
+sequences, joiners beside letters that need them, and a leading byte order mark are normal.
 """
 
 import re

@@ -2,8 +2,7 @@
 
 Panelists do not read a part of the change again that was read before. What they raised there stands
 until the part, or another that the finding cites, has other content; when that content comes back,
-by a revert or a force-push, so does the finding. Checks run each time, and say themselves what
-stands.
+by a revert or a force-push, so does the finding. Checks run each time, and say what stands.
 """
 
 import json

@@ -13,8 +13,7 @@ from reviewbot.sandbox.job import Completed
 
 RUN = ("sh", "/reviewbot/reviewbot_npm.sh")
 PROBES = ("npm.sh", "npm.mjs", "node.mjs", "order.cjs", "jest.cjs", "mocha.cjs", "vitest.mjs")
-# A script that runs tests, itself or by one before or after it, with one of the runners that the
-# program knows, or another.
+# A script that runs tests, itself or by one before or after it, with a runner, known here or not.
 TEXT = r'"\s*:\s*"(?:[^"\\]|\\.){,2000}?'
 TESTS = rf'"(?:test|unit)[\w:.-]*{TEXT}'
 NAMED = (

@@ -358,7 +358,9 @@ def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
 
 def installed_copy(changed: Iterable[str]) -> str:
     """What is said of a package of which an installed copy of a changed file was imported."""
-    loaded = {os.path.realpath(file) for file in map(file_of, list(sys.modules.values())) if file}
+    names = {os.path.basename(path) for path in changed}  # to resolve all files would take long
+    files = map(file_of, list(sys.modules.values()))
+    loaded = {os.path.realpath(file) for file in files if os.path.basename(file) in names}
     copies = {match[1] for match in map(INSTALLED.fullmatch, sorted(loaded)) if match}
     for path in sorted(changed):
         parts = path.split("/")

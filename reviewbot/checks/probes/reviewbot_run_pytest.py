@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 from itertools import product
 
@@ -41,8 +42,8 @@ def main(arguments: list[str]) -> int:
     A test for a claim runs at the top if it does not run beside the file with fixtures.
     """
     is_lent = sys.version_info >= (3, 11) and not is_installed("pytest")
-    command = [sys.executable, *(LENT if is_lent else ("-m", "pytest")), "--maxfail=0", "--tb=auto"]
-    command += ["-p", "reviewbot_pytest", "-q", "--color=no", "--continue-on-collection-errors"]
+    words = [*(LENT if is_lent else ("-m", "pytest")), "--maxfail=0", "--tb=auto"]
+    words += ["-p", "reviewbot_pytest", "-q", "--color=no", "--continue-on-collection-errors"]
     alone = [option for name in PLUGINS if is_installed(name) for option in PLUGINS[name]]
     no_options = ["-o", "addopts=", "-o", "required_plugins="]
     ways = [arguments]
@@ -52,7 +53,7 @@ def main(arguments: list[str]) -> int:
         os.replace(f"{beside}.new", moved)  # the change may have one
         ways.insert(0, [moved if name == REPRODUCTION else name for name in arguments])
     for names, options in product(ways, (alone, alone + no_options, no_options)):
-        code = os.spawnv(os.P_WAIT, sys.executable, command + options + names)
+        code = run(words + options + names)
         with open(REPORT, "rb") as report:
             text = report.read()
         # With --strict-config, pytest collects tests before it stops.
@@ -61,6 +62,20 @@ def main(arguments: list[str]) -> int:
             break
         os.truncate(REPORT, 0)
     return code
+
+
+def run(words: list[str]) -> int:
+    """Run Python, with pytest in this process if it is new here: another takes time to start."""
+    if words[0] != "-m" or "pytest" in sys.modules:
+        return os.spawnv(os.P_WAIT, sys.executable, [sys.executable, *words])
+    sys.argv, sys.path[0] = words[1:], os.getcwd()
+    try:
+        runpy.run_module("pytest", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if not isinstance(end.code, int):
+            raise  # it is printed
+        return int(end.code)
+    return 0
 
 
 def is_installed(name: str) -> bool:

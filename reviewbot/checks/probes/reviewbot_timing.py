@@ -1,8 +1,7 @@
 """Times a Python snippet on one tree.
 
 `benchmark.py` beside it defines `run(*arguments)`, and where something is needed first `setup()`,
-which returns the arguments and is not timed. Usage: reviewbot_timing.py CALLS. 0 stands for as many
-calls as take MIN_SECONDS.
+which returns the arguments and is not timed. CALLS, the argument, is 0 for what takes MIN_SECONDS.
 
 Writes {"calls": number, "seconds": of one call, "profile": [words], "problem": words} to
 /out/timing.json. The profile is of the round that finds the number of calls.
