@@ -302,7 +302,9 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     cart: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cart.commit("Nothing", {path: None for path in cart.git("ls-files").split()})
-    assert "! no linter and no test runs here" in run("doctor").stdout
+    said = run("doctor").stdout
+    assert "! no linter and no test runs here" in said
+    assert said.endswith("\nNext: add one under checks: in .reviewbot.yml\n")
     (cart.folder / "new.py").touch()
     assert "✓ linters and tests that a change may run: ruff\n" in run("doctor").stdout
     (cart.folder / "new.py").unlink()
@@ -335,7 +337,8 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.executable", "/usr/bin/python3")
     assert "Python of this project is /usr/bin/python3 (no .venv)\n" in run("doctor").stdout
-    assert said.endswith("\nNext: install mypy into the project's environment\n")
+    step = "run the tests as a check of your own, see docs/checks.md, and set off: true for npm-test"
+    assert said.endswith(f"\nNext: {step}\n")
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
     result = run("doctor")
     assert (result.exit_code, "! this is no git repository" in result.stdout) == (0, True)

@@ -90,8 +90,8 @@ async def command() -> int:
             machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
             with LocalExecutor(repository, sandbox, Journal()) as executor:
                 broken = await look_up(applying, head.head_tree, found, executor)
-            for name in filter(broken.get, broken):
-                project.append(("!", f"{name} does not run: {broken[name]}", ""))
+            for name, why in ((name, why) for name, why in broken.items() if why):
+                project.append(("!", f"{name} does not run: {why}", why.partition(": ")[2]))
             missing = [check for check in applying if broken.get(check.name) == ""]
             applying = [check for check in applying if check.name not in broken]
             for hint in dict.fromkeys(check.install_hint for check in missing):
@@ -105,8 +105,8 @@ async def command() -> int:
             said = listed([check.name for check in applying], 8)
             project.append(("✓", f"linters and tests that a change may run: {said}", ""))
         elif head.head_tree and not missing and not reason:
-            nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
-            project.append(("!", nothing, ""))
+            step = "add one under checks: in .reviewbot.yml"
+            project.append(("!", f"no linter and no test runs here: {step}", step))
     try:
         for hook in await find_hooks(root, os.environ) if root else ():
             step = "" if hook.runs else "reviewbot hook install"
