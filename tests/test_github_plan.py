@@ -380,7 +380,7 @@ def test_what_people_dismissed_outlives_two_thousand_findings() -> None:
         title = f"{salt} \ud800 -->{salt}"
         about: Any = {"key": salt[:16], "title": title, "text": salt * 9, "status": "agreed"}
         severity: Any = "critical" if number < 10 else "low"
-        return Remembered(id=f"F{number}", severity=severity, reason="r", **about, **more)
+        return Remembered(id=f"F{number}", severity=severity, reason="r", **about | more)
 
     findings = [known(n) for n in range(1, 2_000)] + [known(n, dismissed="no") for n in (1, 2_000)]
     parts = {f"{n**5:x}": (f"F{n}",) for n in range(2_000)}
@@ -401,8 +401,10 @@ def test_what_people_dismissed_outlives_two_thousand_findings() -> None:
     )
     many = tuple(known(n, dismissed=str(n**99)) for n in range(1, 500))
     assert decode_state(encode_state(State(memory=Memory(findings=many))))
-    alike = tuple(replace(known(1), id="F1", key=f"k{n}") for n in range(3_000))
-    assert decode_state(encode_state(State(memory=Memory(findings=alike))))
+    alike = tuple(replace(known(1, title="x" * 200), key=f"k{n}") for n in range(3_000))
+    cut = decode_state(encode_state(State(memory=Memory(findings=alike))))
+    assert cut
+    assert cut.memory.findings[0].title == "x" * 119 + "…"
     short, full = (f"{SUMMARY}\n{encode_state(State())}\n{'words ' * n}" for n in (1, 10_000))
     edited = state.with_state(short, State(head=HEAD))
     assert edited == f"{SUMMARY}\n{encode_state(State(head=HEAD))}\nwords "

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from reviewbot.github.client import CallError, Client, as_described, graphql_error
 from reviewbot.severity import RANK
 from reviewbot.text.markdown import whole_lines
-from reviewbot.text.plain import first_line
+from reviewbot.text.plain import first_line, shortened
 from reviewbot.verdict.document import Memory
 
 ReviewEvent = Literal["COMMENT", "APPROVE", "REQUEST_CHANGES"]
@@ -345,7 +345,7 @@ def encode_state(state: State) -> str:
     parts = [*memory.parts.items()]  # those at head stand last
     numbers = sorted(memory.numbers.items(), key=lambda item: int(item[1][1:]))
     findings = [
-        replace(known, title=known.title[:MAX_TITLE], text=known.text[:MAX_TITLE])
+        replace(known, title=shortened(known.title, MAX_TITLE), text=known.text[:MAX_TITLE])
         for known in memory.findings
     ]
     mildest = sorted(findings, key=lambda known: (bool(known.dismissed), RANK[known.severity]))
