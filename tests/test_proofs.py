@@ -73,6 +73,11 @@ HEAD = (
 TYPED = "def clamp(value: int, low: int, high: int) -> int:\n    return value\n"  # for mypy alone
 
 
+@pytest.fixture(autouse=True)
+def _fewer_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewbot.proofs.search.EXAMPLES", 60)
+
+
 @pytest.fixture(scope="module")
 def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("numbers"))
