@@ -317,8 +317,8 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     files |= {"api/package.json": package % "node --test", "web/package.json": package % "jest"}
     files["c8/package.json"] = package % "A=1 c8 node --test"
     files["ava/package.json"] = package % "ava"
-    files |= {f"w{n}/package.json": package % "jest" for n in range(8)}
-    cart.commit("Packages", files)
+    more = [f"w{n}/package.json" for n in range(8)]
+    cart.commit("Packages", files | dict.fromkeys(more, package % "jest"))
     said = " ".join(run("doctor").stdout.split())
     assert "! not installed: npm-test c8, npm-test w0, npm-test w1" in said
     assert ", npm-test w6 and 2 more; run npm ci, pnpm install or" in said
@@ -326,7 +326,8 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     assert "✓ linters and tests that a change may run: npm-test api !" in said
     tools = "{name: a, run: [tidy-up]}, {name: b, run: [tidy-up]}, {name: shell, run: [sh]}"
     settings = {".reviewbot.yml": f"checks: [{tools}]\n", "mypy.ini": "[mypy]\n"}
-    cart.commit("A program", {**settings, "web/a.py": "", "web/test_a.py": ""})
+    new = {"web/a.py": "", "web/test_a.py": ""}
+    cart.commit("A program", {**settings, **new, **dict.fromkeys(more)})
     said = run("doctor").stdout
     place = "into the project's environment"
     assert f"! not installed: a, b; install tidy-up {place} or /usr/local\n" in said
