@@ -60,7 +60,7 @@ def panel_options(command: Callable[Parameters, Answer]) -> Callable[Parameters,
     for add in (
         state_option,
         env_file_option,
-        option("--fresh", is_flag=True, help="Ask models again what they answered before."),
+        option("--fresh", is_flag=True, help="Run checks and ask models again."),
         option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="End after this time."),
         option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most to be spent."),
         option("--model", multiple=True, metavar=role, help="Ask it for a role, such as critic."),

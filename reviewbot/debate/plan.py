@@ -17,7 +17,7 @@ from reviewbot.context.brief import PROSE, Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Briefs, Panel, Panelist, Question
 from reviewbot.debate.reader import FileAnswer, reader_of
-from reviewbot.git.change import Change, ChangedFile, Location
+from reviewbot.git.change import Change, Location
 from reviewbot.llm.client import BYTES_A_TOKEN
 from reviewbot.llm.prices import Pace
 from reviewbot.llm.provider import ModelRequest, Usage
@@ -114,7 +114,10 @@ def make_plan(
 def risks_of(change: Change, project: Project) -> Iterator[str]:
     """Why one panelist is not enough, a few words each. Comments are no risk."""
     sources = [file for file in change.files if classify(file.path) == "source"]
-    code = {file.path: [*_code_of(file)] for file in sources}
+    code = {file.path: list[str]() for file in sources}
+    for path, hunk in ((file.path, hunk) for file in sources for hunk in file.hunks):
+        changed = (line.text for line in hunk.lines if line.is_changed and line.text.strip())
+        code[path] += (text for text in changed if DIRECTIVE.match(text) or not PROSE.match(text))
     sources = [file for file in sources if code[file.path] or not file.hunks]
     if (lines := sum(map(len, code.values()))) > SMALL_LINES:
         yield f"size: {lines} changed lines of source"
@@ -134,12 +137,6 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
         if file.hunks and not any(classify(path) == "test" for path in named):
             yield f"no tests: {file.path}"
             break
-
-
-def _code_of(file: ChangedFile) -> Iterator[str]:
-    """The changed lines that are no comments."""
-    changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
-    return (t for t in changed if t.strip() and (DIRECTIVE.match(t) or not PROSE.match(t)))
 
 
 async def delegate(plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float) -> Plan:
