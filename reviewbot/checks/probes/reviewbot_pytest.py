@@ -76,9 +76,10 @@ class Reporter:
     def __init__(self, changed: dict[str, list[int]], root: str) -> None:
         self.changed = set(changed)
         modules = (os.path.splitext(path.replace("/__init__.py", ""))[0] for path in changed)
-        names = "|".join(re.escape(os.path.basename(module).strip("_")) for module in modules)
-        self.in_code = re.compile(rf"\b_*(?:{names})_*\b")
-        self.in_name = re.compile(rf"(?<![^\W_])(?:{names})(?![^\W_])")  # of a file
+        names = {re.escape(os.path.basename(module).strip("_")) for module in modules}
+        self.in_code = re.compile(rf"\b_*(?:{'|'.join(names)})_*\b")
+        telling = "|".join(names - {"", "py", "test", "tests"}) or "(?!)"
+        self.in_name = re.compile(rf"(?<![^\W_])(?:{telling})(?![^\W_])")  # of a file of tests
         self.root = root
         self.odd: re.Pattern[str] | None = None  # names of files that may have no tests
         self.lines = {p: frozenset(changed[p]) for p in changed if p[-3:] == ".py" and changed[p]}
