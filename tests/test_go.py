@@ -443,6 +443,10 @@ ended
          "golang.org/x is not downloaded: run go mod download"),
         ("".join(f"{LOCKED.replace('/y', f'/{n}')}\n" for n in range(9)),
          "golang.org/x/0 is not downloaded: run go mod download"),
+        (f"a.go:3:8: missing go.sum entry for module x\n{LOCKED}\n",
+         "a.go:3:8: missing go.sum entry for module x: run go mod tidy"),
+        (f"{LOCKED.replace('/y', '/y $(id)')}\n",
+         f"{LOCKED.replace('/y', '/y $(id)')}: run go mod download"),
     ],
 )  # fmt: skip
 def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
@@ -453,7 +457,7 @@ def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
     assert report.read == {"in/shop.go"}
     assert report.problem.startswith(problem)
     assert "to add it" not in report.problem
-    assert not problem.endswith("download") or report.problem == problem
+    assert not problem.endswith(("download", "tidy")) or report.problem == problem
     assert bool(report.problem) is bool(problem)
     silent = b"module . example.org/shop\nvet failed\nended\n"
     assert read_vet(Completed(outcome="ended", report=silent)).problem == "vet failed"

@@ -44,8 +44,7 @@ async def find_causes(
     """Run tests that the change breaks without the edit where they are reported, then without half
     of the others, and so on until one edit is left.
 
-    A few tests of a result stand for all. A change of one edit is left out, and so is a suite that
-    takes long and runs no test alone.
+    A few tests of a result stand for all. A single edit is left out, and a slow suite without ids.
     """
     if all(result.kind != "broken_test" for result in evidence.new_results):
         return {}

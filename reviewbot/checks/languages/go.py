@@ -48,7 +48,9 @@ MISSING = re.compile(
     r"|cache/download/.{,500}: read-only file system)[^;\n]*"
 )
 # Go tries to download a version; the path may have only the beginning of a name. `!a` is an `A`.
-LOCKED = re.compile(r"\w+ \S*?/cache/download/(.+?)(?:/@v/(\S+)\.\w+)?: read-only file system")
+LOCKED = re.compile(
+    r"\w+ \S*?/cache/download/([\w.!~/-]+?)(?:/@v/([\w.+!-]+)\.\w+)?: read-only file system"
+)
 # What vet does not print where it came to its end. What a line ends with a colon for is below it.
 UNUSUAL = re.compile(
     r"(?m)^(?!module |read |# |vet failed$|ended$|exit status |\s"
@@ -124,7 +126,8 @@ def problem_of(text: str, unreadable: re.Pattern[str], folder: str) -> str:
         where = "" if folder == "." else f" in {normpath(folder)}"
         said = LOCKED.sub(r"\1 is not downloaded", match[0].strip())
         found = {f"{path}@{version}" for path, version in LOCKED.findall(text) if version}
-        if len(found) in range(1, 6):  # the go.mod that is checked out may name other versions
+        # The go.mod that is checked out may name other versions.
+        if step == "download" and len(found) in range(1, 6):
             where = re.sub("!(.)", lambda m: m[1].upper(), f" {' '.join(sorted(found))}")
         return f"{said[:200]}: run go mod {step}{where}"
     match = unreadable.search(text)

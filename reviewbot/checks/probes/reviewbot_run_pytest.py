@@ -20,8 +20,7 @@ PLUGINS = {
     "pytest_rerunfailures": ["--reruns=0"],
     "xdist": ["-n0"],
 }
-# Where a project has no pytest, that of reviewbot runs with the packages beside it. Tests see those
-# of the project alone, or none: they may ask whether Pygments is installed.
+# Where a project has no pytest, reviewbot's runs. Tests see no package beside it, such as Pygments.
 LENT_CODE = """import os, sys
 sys.path[:] = [os.getcwd(), *sys.path[1:], os.environ["REVIEWBOT_PACKAGES"]]
 import packaging.version  # of the project, if it has one
