@@ -722,9 +722,12 @@ def test_no_test_is_asked_for_where_tests_cannot_be_loaded(project: Project) -> 
     broken += ' "assertionResults": []}, {"name"'
     add_tool(project, "", "jest", BUILT_JEST.replace('{"name"', broken))
     files = {"package.json": '{"scripts": {"test": "jest"}}', ".gitignore": "node_modules\n"}
+    no_ruff = "checks: [{name: ruff, off: true}]\n"
+    files |= {"test_it.py": "def test_it():\n    pass\n", ".reviewbot.yml": no_ruff}
     project.commit("Begin", {**files, "cart.ts": "export const one = 1;\n"})
-    project.commit("Change", {"cart.ts": "export const one = 2;\n"})
+    project.commit("Change", {"cart.ts": "export const one = 2;\n", "cart.py": "one = 2\n"})
     assert project.review().gaps == (
+        "cart.py was only scanned; no test runs what changed in it: add one, or configure a model",
         "cart.ts was only scanned; npm-test is incomplete",
         "npm-test is incomplete: a.test.js cannot be loaded: Too old"
         " (1 passed, 1 failed before as well)",
