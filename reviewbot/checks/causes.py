@@ -41,8 +41,7 @@ class Edit(Struct, frozen=True):
 async def find_causes(
     evidence: Evidence, change: Change, project: Project, executor: Executor
 ) -> Causes:
-    """Run tests that the change breaks without the edit where they are reported, then without half
-    of the others, and so on until one edit is left.
+    """Find the edit without which broken tests pass: where they are reported, or by halving others.
 
     A few tests of a result stand for all. A single edit is left out, and a slow suite without ids.
     """

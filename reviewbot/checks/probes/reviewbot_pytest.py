@@ -45,8 +45,7 @@ UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
 # Why a test without a crash fails: an error of pytest, or what a doctest expected and got.
 REASON = re.compile(r"^(?:E .+|UNEXPECTED.+|Expected(?:.|\n(?!\n|/))+)", re.MULTILINE)
 ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")  # of an object: another one in each run
-# Of the time that the run has, for importing test files, and for all but to say what ran; and how
-# one ends that may say more later.
+# Of its time, for importing test files, and for all but the report; its exit code if that is short.
 COLLECTION, TESTS, TRY_AGAIN = 1 / 3, 0.9, 75
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
