@@ -42,7 +42,6 @@ MISSING_PROGRAM = re.compile(r"FileNotFoundError: .*: '[^/']+'\s+\S*\bsubprocess
 SYNTAX_ERROR = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 TEST = re.compile(r"^[ \t]*(?:async )?def test", re.MULTILINE)
-
 ENDING = re.compile(r"(?:/(?:index|__init__))?\.\w+$")  # behind the name of a module
 CONFTEST, GONE = "conftest.py", ("deleted", "renamed")
 ASSERTS = ("assert", "AssertionError")  # at the start of a message that says nothing by itself
