@@ -297,9 +297,10 @@ function buildUsed(folder, links = [], known = new Set()) {
       built.add(cwd);
       const env = { ...process.env, CI: "true", PATH: `${cwd}/node_modules/.bin:${process.env.PATH}` };
       const options = { cwd, env, shell: true, encoding: "utf8", maxBuffer: 2 ** 26 };
-      const { status, output } = spawnSync(readManifest(cwd).scripts.build, options);
-      const said = output?.join("\n").match(/\w*Error\b.*/)?.[0] ?? `exit code ${status}`;
-      if (status) failedBuild ||= `the build of ${relative(process.cwd(), cwd) || "."} fails: ${said}`;
+      const { status, signal, output } = spawnSync(readManifest(cwd).scripts.build, options);
+      const ended = signal ?? `exit code ${status}`;
+      const said = output?.join("\n").match(/\w*Error\b.*/)?.[0] ?? ended;
+      if (status !== 0) failedBuild ||= `the build of ${relative(process.cwd(), cwd) || "."} fails: ${said}`;
       isBuilt = true;
     }
   }
