@@ -922,6 +922,7 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
         (read_tests, 'Error: Failed to resolve import "./b" from "s.ts?cache=17&x-y=true".\n',
          '^Failed to resolve import "./b" from "s.ts".$'),
         (read_tests, "Error: spawn jest ENOENT\n    at f\n", "^jest is missing: install"),
+        (read_tests, "Error: spawn docker ENOENT\n    at f\n", "^spawn docker ENOENT$"),
         (read_tests, "No tests found, so\nPattern: - 0 matches\n", "^No tests found, so$"),
         (read_eslint, "Oops! :(\n\nESLint: 9.1\n\na.js:12\nx\n\nSyntaxError: Bad\n    at f\n",
          "^a.js:12 x SyntaxError: Bad$"),

@@ -34,7 +34,7 @@ UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|r
 OF_STYLE, OF_SYNTAX = re.compile("lint/(?!correctness|security|suspicious)"), ("parse", "oxlint")
 ENVIRONMENT = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
 OURS = re.compile(r"Cannot find module '\.")
-NO_PROGRAM = re.compile(r"spawn (?P<module>\w[\w.-]*) ENOENT")  # as cross-env says it
+NO_PROGRAM = re.compile(rf"spawn (?P<module>{NAMED}|c8|nyc) ENOENT")  # as cross-env says it
 CRASH = re.compile(rb"(?m)^(?:ESLint: \S+\s+|Error: )(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
 # Above its stack; with the place and the line above an error of syntax. ts-node says it below.
 ERROR = re.compile(
