@@ -43,7 +43,7 @@ async def find_causes(
 ) -> Causes:
     """Find the edit without which broken tests pass: where they are reported, or by halving others.
 
-    A few tests of a result stand for all. A single edit is left out, and a slow suite without ids.
+    A few tests of a result stand for all. A single edit, or a slow suite without ids, is left out.
     """
     if all(result.kind != "broken_test" for result in evidence.new_results):
         return {}
